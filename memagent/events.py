@@ -1,0 +1,104 @@
+"""The typed events that every surface consumes: what happens while a message is answered.
+
+Order within one exchange: any `Notice` first, then `Recalled`, then per turn `TextDelta`s and, if
+the model calls tools, `ToolStarted` and `ToolFinished` for each call; `Finished` is always last and comes once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FinishReason = Literal[
+    "stop", "length", "turn_limit", "no_progress", "approval", "cancelled", "partial", "refused"
+]
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    version: Literal[1] = 1
+
+
+class Notice(_Event):
+    """Something the person should know: a guess, a repair, a write that failed."""
+
+    type: Literal["notice"] = "notice"
+    level: Literal["info", "warning", "error"] = "info"
+    text: str
+
+
+class Recalled(_Event):
+    """Which memories were put beside the message (ids, best first)."""
+
+    type: Literal["recalled"] = "recalled"
+    memory_ids: tuple[str, ...]
+
+
+class Cut(_Event):
+    """Older exchanges left the prompt; they stay in the journal. Figures are tokens of the window."""
+
+    type: Literal["cut"] = "cut"
+    exchanges: int
+    before_tokens: int
+    after_tokens: int
+
+
+class TextDelta(_Event):
+    """The next piece of the answer."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ToolStarted(_Event):
+    """A call is about to run. ``arguments`` is JSON text."""
+
+    type: Literal["tool_started"] = "tool_started"
+    call_id: str
+    name: str
+    arguments: str
+
+
+class ToolFinished(_Event):
+    """A call's result, as the model will see it at most."""
+
+    type: Literal["tool_finished"] = "tool_finished"
+    call_id: str
+    name: str
+    content: str
+    failed: bool = False
+
+
+class Usage(BaseModel):
+    """Tokens of one or more model calls. ``estimated`` when the server did not report them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            estimated=self.estimated or other.estimated,
+        )
+
+
+class Finished(_Event):
+    """The end of the exchange: the whole answer, journalled before this event is given out."""
+
+    type: Literal["finished"] = "finished"
+    text: str
+    finish_reason: FinishReason
+    usage: Usage
+    session_id: str
+    exchange_id: str
+
+
+Event = Annotated[
+    Notice | Recalled | Cut | TextDelta | ToolStarted | ToolFinished | Finished, Field(discriminator="type")
+]

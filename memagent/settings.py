@@ -1,0 +1,96 @@
+"""Settings: the only reader of the environment and of memagent.toml.
+
+Later sources win: defaults, ``memagent.toml`` (in the working folder, else in the user's config
+folder), ``MEMAGENT_*`` variables (``OPENAI_API_KEY`` and ``OPENAI_BASE_URL`` are honoured where
+memagent has none of its own), arguments.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from memagent.errors import SettingsError
+
+TOML_NAME = "memagent.toml"
+MIN_WINDOW_TOKENS = 1024
+
+
+class Settings(BaseSettings):
+    """All that can be set. Token counts are the model's tokens, times seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMAGENT_", extra="forbid", populate_by_name=True, env_ignore_empty=True)
+
+    model: str | None = None
+    """The model's name at the endpoint, or a path ending in .gguf, or a name `memagent model list` shows."""
+    base_url: str | None = Field(None, validation_alias=AliasChoices("base_url", "MEMAGENT_BASE_URL", "OPENAI_BASE_URL"))
+    api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("api_key", "MEMAGENT_API_KEY", "OPENAI_API_KEY")
+    )
+    find_local_server: bool = True
+    """Without an endpoint, look for Ollama, llama.cpp or LM Studio on this machine."""
+
+    data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("memagent")))
+    models_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_cache_dir("memagent")) / "models")
+    user: str | None = None
+    zone: str | None = None
+    """The person's IANA time zone; None: the machine's."""
+
+    instructions: str | None = None
+    window_tokens: int | None = Field(None, ge=MIN_WINDOW_TOKENS)
+    """None: what is known of the model."""
+    reply_tokens: int | None = Field(None, ge=1)
+    """Room kept free for a reply; None: an eighth of the window, 256 to 4,096."""
+    recall_tokens: int | None = Field(None, ge=0)
+    """The most that recalled text may take in one exchange; None: 2 % of the window. 0 switches automatic recall off."""
+    recall_limit: int = Field(8, ge=0, le=50)
+    recall_deadline_seconds: float = Field(3.0, gt=0)
+
+    temperature: float | None = Field(None, ge=0, le=2)
+    """None: 0.2 when tools are offered, else the server's own."""
+    turn_limit: int = Field(10, ge=1)
+    tool_timeout_seconds: float = Field(60.0, gt=0)
+    connect_timeout_seconds: float = Field(10.0, gt=0)
+    silence_timeout_seconds: float = Field(300.0, gt=0)
+    """How long a model may say nothing before it counts as dead."""
+    max_retries: int = Field(2, ge=0, le=10)
+
+    embedder: str = "all-MiniLM-L6-v2"
+    """The default's weights come with a package; any other sentence-transformers name or path works."""
+    local_window_tokens: int = Field(8192, ge=MIN_WINDOW_TOKENS)
+    """The window of the embedded model."""
+    local_threads: int | None = Field(None, ge=1)
+    """Generation threads of the embedded model; None: one less than the cores."""
+
+    @field_validator("data_dir", "models_dir")
+    @classmethod
+    def _expand(cls, path: Path) -> Path:
+        return path.expanduser().absolute()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Adds memagent.toml below the environment."""
+        candidates = [Path.cwd() / TOML_NAME, Path(platformdirs.user_config_dir("memagent")) / TOML_NAME]
+        toml = next((path for path in candidates if path.is_file()), candidates[0])
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml)
+
+
+def load_settings(**given: object) -> Settings:
+    """Settings from all sources; a None among ``given`` means "not given". Raises SettingsError."""
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        lines = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+        raise SettingsError("a setting is wrong: " + "; ".join(lines)) from error
+    except ValueError as error:  # a memagent.toml that is not TOML
+        raise SettingsError(f"{TOML_NAME} cannot be read: {error}") from error

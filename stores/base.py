@@ -1,0 +1,203 @@
+"""The contracts of the stores. One suite a protocol runs over every implementation.
+
+All methods are coroutines and may be called from any task of one event loop; implementations do
+their blocking work in threads. Every error is a `StoreError`. A call that returned is durable: it
+survives a kill of the process. Other processes may write the same store at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from stores.records import (
+    IndexTask,
+    JournalEntry,
+    LedgerEntry,
+    Mark,
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Message,
+    Scope,
+    Session,
+)
+
+
+class Journal(Protocol):
+    """What was said and done, append-only. Sessions belong to a scope: two users may both have "s1"."""
+
+    async def append(self, scope: Scope, entries: Sequence[JournalEntry]) -> list[Message | Mark]:
+        """Adds entries of one session, in order, in one transaction, and returns them with
+        ``sequence`` and ``position`` set. Makes the session if it is new. An id that the session
+        already holds is not added again (its stored entry is returned), so a repeat is harmless.
+        An empty sequence returns []."""
+        ...
+
+    async def read(
+        self, scope: Scope, session_id: str, *, after_sequence: int = 0, limit: int | None = None
+    ) -> list[Message | Mark]:
+        """Entries with a larger sequence, oldest first. An unknown session gives []."""
+        ...
+
+    async def last_cut(self, scope: Scope, session_id: str) -> Mark | None:
+        """The newest mark of kind CUT, in time independent of the session's length."""
+        ...
+
+    async def since(self, scope: Scope, position: int, *, limit: int = 500) -> list[Message | Mark]:
+        """Entries of all the scope's sessions with a larger position, by position: what a view has not seen yet."""
+        ...
+
+    async def get(self, scope: Scope, ids: Sequence[str]) -> list[Message | Mark]:
+        """The entries with these ids, in the order asked; unknown ids and other scopes' are left out."""
+        ...
+
+    async def sessions(self, scope: Scope, *, limit: int | None = None) -> list[Session]:
+        """The scope's sessions, last used first."""
+        ...
+
+
+class MemoryTable(Protocol):
+    """Facts and episodes. Writing a memory also writes its lexical index entry and an outbox row for
+    its vectors, in the same transaction."""
+
+    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
+        """Adds or replaces by id. A memory equal to the stored one changes nothing (no outbox row)."""
+        ...
+
+    async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
+        """In the order asked; unknown ids and other scopes' are left out; [] for none."""
+        ...
+
+    async def list(
+        self,
+        scope: Scope,
+        *,
+        kind: MemoryKind | None = None,
+        state: MemoryState | None = None,
+        limit: int | None = None,
+    ) -> list[Memory]:
+        """Newest (``said_at``, then insertion) first. Conditions are joined by AND."""
+        ...
+
+    async def cursor(self, scope: Scope) -> int:
+        """The journal position up to which episodes have been made; 0 at first."""
+        ...
+
+    async def put_episodes(self, scope: Scope, episodes: Sequence[Memory], *, cursor: int) -> None:
+        """Adds episodes whose ids are not there yet and moves the cursor forward, in one transaction.
+        A cursor behind the stored one leaves it where it is."""
+        ...
+
+
+class LexicalHit(NamedTuple):
+    """``score`` larger is better; comparable only within one answer."""
+
+    memory_id: str
+    score: float
+
+
+class LexicalIndex(Protocol):
+    """Words. Kept in step with the memory table by the memory table's own transactions."""
+
+    async def search(self, scope: Scope, query: str, *, limit: int) -> list[LexicalHit]:
+        """Active memories that share a term with the query, best first (BM25 where the engine has
+        it). Latin text is matched by stems, CJK by bigrams. Terms that occur in more than 5 % of the
+        scope's memories are dropped while rarer ones remain. A query without terms, or a limit of 0, gives []."""
+        ...
+
+
+class VectorHit(NamedTuple):
+    """``similarity`` is the cosine, -1 to 1, larger is closer."""
+
+    memory_id: str
+    similarity: float
+
+
+class VectorIndex(Protocol):
+    """Vectors by scope and embedding generation; one memory may have several (its chunks). A hit is a
+    proposal: the caller checks it against the memory table."""
+
+    async def put(self, scope: Scope, generation: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        """Replaces all vectors of each memory id. Row-major float32 bytes, one length per generation.
+        An empty sequence removes the memory."""
+        ...
+
+    async def query(self, scope: Scope, generation: str, vector: bytes, *, limit: int) -> list[VectorHit]:
+        """The nearest memories, best first, one hit a memory (its best chunk). An unknown scope or generation, or limit 0, gives []."""
+        ...
+
+    async def count(self, scope: Scope, generation: str) -> int:
+        """How many memories have vectors."""
+        ...
+
+    async def reopen(self) -> None:
+        """Forgets cached state, so that what another process wrote is seen."""
+        ...
+
+    async def close(self) -> None:
+        """Releases files and connections. Further calls raise StoreClosedError."""
+        ...
+
+
+class Outbox(Protocol):
+    """Which memories' vectors have still to reach the vector index, and the write epoch. The memory
+    table adds a task with every change; its number is larger than all before."""
+
+    async def pending(self, *, limit: int = 256, unembedded_only: bool = False) -> list[IndexTask]:
+        """Tasks not done, oldest first, over all scopes. ``unembedded_only``: those without vectors."""
+        ...
+
+    async def embedded(self, generation: str, vectors: Mapping[int, Sequence[bytes]]) -> None:
+        """Stores the vectors of tasks by number. Unknown numbers are ignored."""
+        ...
+
+    async def done(self, numbers: Sequence[int]) -> None:
+        """Marks tasks done; drops the vectors of done tasks more than 2,000 numbers old."""
+        ...
+
+    async def newer(self, scope: Scope, number: int) -> list[IndexTask] | None:
+        """The scope's tasks with a larger number (done or not, with their vectors where known), oldest
+        first: what a handle opened at that epoch cannot see. None when vectors of some done ones were
+        already dropped: the caller must reopen instead."""
+        ...
+
+    async def epoch(self) -> int:
+        """The largest number such that it and all below are done; 0 at first."""
+        ...
+
+    async def open_count(self, scope: Scope | None = None) -> int:
+        """How many tasks are not done, of one scope or of all."""
+        ...
+
+    async def requeue(self, scope: Scope) -> int:
+        """Adds a task for every active memory of the scope (to rebuild its vectors) and says how many."""
+        ...
+
+
+class Ledger(Protocol):
+    """Every model call."""
+
+    async def add(self, scope: Scope, entry: LedgerEntry) -> None: ...
+
+    async def list(self, scope: Scope, *, session_id: str | None = None, limit: int | None = None) -> list[LedgerEntry]:
+        """Newest first."""
+        ...
+
+
+class Manifests(Protocol):
+    """One manifest per prompt, and the texts it refers to, each kept once by hash."""
+
+    async def put(self, scope: Scope, session_id: str, exchange_id: str, manifest_json: str) -> None: ...
+
+    async def last(self, scope: Scope, session_id: str) -> str | None:
+        """The session's newest manifest, or None."""
+        ...
+
+    async def put_text(self, scope: Scope, text: str) -> str:
+        """Keeps a text and returns its hash; the same text is kept once."""
+        ...
+
+    async def texts(self, scope: Scope, hashes: Sequence[str]) -> dict[str, str]:
+        """Those that exist, by hash."""
+        ...

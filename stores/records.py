@@ -1,0 +1,222 @@
+"""The vocabulary: what is kept, as immutable values.
+
+Times are aware datetimes in UTC; ``zone`` beside one is the IANA name of the person's zone at that
+moment. Texts are valid UTF-8 without NUL (whoever makes a record cleans its text first).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal, NewType
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+Scope = NewType("Scope", str)
+"""Whose data. Made only by `scope_of`; no store call exists without one."""
+
+DEFAULT_SCOPE = Scope("default")
+
+
+def scope_of(user: str | None) -> Scope:
+    """The scope of a user id: NFC, without surrounding white space, case kept ("U1" is not "u1").
+
+    None and a blank id mean one fixed default user, never everyone.
+    """
+    name = unicodedata.normalize("NFC", user or "").strip()
+    return Scope(name) if name else DEFAULT_SCOPE
+
+
+class Record(BaseModel):
+    """A value: immutable, and without fields nobody declared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# --- the journal -------------------------------------------------------------------------------
+
+
+class ToolCall(Record):
+    """A call the model asked for. ``arguments`` is always a JSON object as text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ImagePart(Record):
+    """An image shown to the model: an http(s) or data URL, and a name a person recognises."""
+
+    url: str
+    name: str = "image"
+
+
+class MessageRole(StrEnum):
+    """Who speaks. A note is the host's, never the user's words."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    NOTE = "note"
+
+
+class Entry(Record):
+    """What every journal entry carries.
+
+    ``exchange_id`` is the id of the entry that opened the exchange. ``sequence`` counts from 1
+    within a session without gaps and is 0 until the journal has given one; ``position`` counts over
+    the whole journal, grows with time, and may have gaps.
+    """
+
+    id: str
+    session_id: str
+    exchange_id: str
+    at: datetime
+    zone: str = "UTC"
+    sequence: int = 0
+    position: int = 0
+
+
+class Message(Entry):
+    """Something said: by the person, by the model, by a tool, or noted by the host.
+
+    For a tool's result ``call_id`` and ``name`` say which call it answers and ``failed`` whether it
+    is an error. ``partial`` marks an answer that was cut off. ``imported`` marks a line that came
+    from a transcript.
+    """
+
+    kind: Literal["message"] = "message"
+    role: MessageRole
+    content: str = ""
+    name: str | None = None
+    images: tuple[ImagePart, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None
+    failed: bool = False
+    partial: bool = False
+    imported: bool = False
+
+
+class MarkKind(StrEnum):
+    """What a mark records."""
+
+    STARTED = "started"
+    """A call is about to run; data: call_id, name."""
+    CONTEXT = "context"
+    """What was fenced into an exchange's user message; data: text_hash, memories [{id, version}]."""
+    CUT = "cut"
+    """Older exchanges left the window; data: from_sequence (first entry that stays), cause, figures."""
+    REMEMBERED = "remembered"
+    """The person asked to remember a text; data: text, memory_id."""
+
+
+class Mark(Entry):
+    """Something that happened beside the talk. Never shown to a model as somebody's words."""
+
+    kind: Literal["mark"] = "mark"
+    what: MarkKind
+    data: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+JournalEntry = Annotated[Message | Mark, Field(discriminator="kind")]
+
+
+class Session(Record):
+    """A conversation. ``title`` is the beginning of its first user message, or empty."""
+
+    id: str
+    title: str = ""
+    created_at: datetime
+    last_at: datetime
+    message_count: int = 0
+
+
+# --- long-term memory --------------------------------------------------------------------------
+
+
+class MemoryKind(StrEnum):
+    """A fact is a statement; an episode is one message of past talk."""
+
+    FACT = "fact"
+    EPISODE = "episode"
+
+
+class Trust(StrEnum):
+    """Whose statement it is."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    DOCUMENT = "document"
+    TOOL = "tool"
+
+
+class MemoryState(StrEnum):
+    """Only active memories are recalled. Forgotten ones are kept and can be restored."""
+
+    ACTIVE = "active"
+    FORGOTTEN = "forgotten"
+
+
+class Memory(Record):
+    """One thing that can be recalled.
+
+    ``said_at`` is when it was said, ``recorded_at`` when it was written down; ``valid_from`` and
+    ``valid_to`` bound the time it speaks of (None: open). ``source_ids`` are the journal entries it
+    came from, never empty for what was said in a session. ``version`` grows by one with each change
+    of the text or the state.
+    """
+
+    id: str
+    kind: MemoryKind
+    text: str
+    trust: Trust
+    said_at: datetime
+    recorded_at: datetime
+    zone: str = "UTC"
+    session_id: str | None = None
+    speaker: str | None = None
+    source_ids: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    state: MemoryState = MemoryState.ACTIVE
+    version: int = 1
+
+
+class IndexTask(Record):
+    """A row of the outbox: this memory's vectors must be (re)written or removed.
+
+    ``number`` grows with every change and is the write epoch; ``vectors`` are the embedded chunks
+    of the memory's text (row-major float32; none for a memory that is no longer active) once some
+    process has computed them with the embedder ``generation``; both are None before.
+    """
+
+    number: int
+    scope: Scope
+    memory_id: str
+    generation: str | None = None
+    vectors: tuple[bytes, ...] | None = None
+    done: bool = False
+
+
+# --- accounts ----------------------------------------------------------------------------------
+
+
+class LedgerEntry(Record):
+    """One model call. ``cost_usd`` None: the price is not known. Counts are tokens as the server
+    reported them, or our estimate when ``estimated``."""
+
+    id: str
+    session_id: str | None
+    exchange_id: str | None
+    role: str
+    model: str
+    endpoint: str
+    at: datetime
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    estimated: bool
+    latency_seconds: float
+    outcome: str
+    cost_usd: float | None = None
