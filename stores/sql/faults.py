@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from pydantic import ValidationError
@@ -49,7 +49,7 @@ _POSTGRES: dict[str, tuple[type[StoreError], str]] = {
 
 
 @contextmanager
-def mapped() -> Iterator[None]:
+def mapped() -> Generator[None]:
     """Inside, outside errors become StoreErrors, cause chained."""
     try:
         yield

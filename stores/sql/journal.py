@@ -137,7 +137,7 @@ def _known(connection: Connection, scope: Scope, session_id: str, ids: Sequence[
 
 
 def _use_session(
-    connection: Connection, scope: Scope, session: Row[Any] | None, added: Sequence[Message | Mark]
+    connection: Connection, scope: Scope, session: Row[*tuple[Any, ...]] | None, added: Sequence[Message | Mark]
 ) -> None:
     times = [to_micros(entry.at) for entry in added]
     last = added[-1]
@@ -178,14 +178,14 @@ def _row(scope: Scope, entry: JournalEntry) -> dict[str, Any]:
     }
 
 
-def _entry(row: Row[Any]) -> Message | Mark:
+def _entry(row: Row[*tuple[Any, ...]]) -> Message | Mark:
     # The columns know sequence and position; written into the JSON text they are validated in one quick pass.
     payload = f'{row.payload[:-1]},"sequence":{row.sequence},"position":{row.position}}}'
     kind = Message if row.kind == "message" else Mark
     return kind.model_validate_json(payload)
 
 
-def _session(row: Row[Any]) -> Session:
+def _session(row: Row[*tuple[Any, ...]]) -> Session:
     return Session(
         id=row.id,
         title=row.title,

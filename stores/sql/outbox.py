@@ -116,7 +116,7 @@ def _joined(chunks: Sequence[bytes]) -> bytes:
     return b"".join(chunks)
 
 
-def _task(row: Row[Any]) -> IndexTask:
+def _task(row: Row[*tuple[Any, ...]]) -> IndexTask:
     vectors: tuple[bytes, ...] | None = None
     if row.chunks is not None:
         size = len(row.vectors) // row.chunks if row.chunks else 0

@@ -1,15 +1,16 @@
 """The tables. A change here goes with a new revision in ``migrations/versions`` and a new HEAD_REVISION.
 
 Times that are sorted by are integer microseconds since 1970 (UTC). Records are kept whole as JSON
-in ``payload``; the other columns are what queries need. The lexical index (``memory_terms``) is made
-by the migration, since each engine has its own kind.
+in ``payload``; the other columns are what queries need. Indexes and the lexical index
+(``memory_terms``) stand only in the migrations: each engine has its own kind, and naming them here
+would load every engine's dialect.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, Table, Text
 
 from stores.errors import StoreError
 
@@ -45,7 +46,6 @@ sessions = Table(
     Column("message_count", BigInteger, nullable=False),
     Column("last_sequence", BigInteger, nullable=False),
     Column("last_position", BigInteger, nullable=False),
-    Index("sessions_by_use", "scope", "last_at", "last_position"),
 )
 
 entries = Table(
@@ -60,18 +60,6 @@ entries = Table(
     # The kind of a mark; null for a message.
     Column("what", Text),
     Column("payload", Text, nullable=False),
-    Index("entries_by_sequence", "scope", "session_id", "sequence", unique=True),
-    Index("entries_by_id", "scope", "id", "session_id", unique=True),
-    Index("entries_by_position", "scope", "position"),
-    Index(
-        "entries_cuts",
-        "scope",
-        "session_id",
-        "sequence",
-        sqlite_where=text("what = 'cut'"),
-        postgresql_where=text("what = 'cut'"),
-    ),
-    sqlite_autoincrement=True,
 )
 
 memories = Table(
@@ -84,9 +72,6 @@ memories = Table(
     Column("state", Text, nullable=False),
     Column("said_at", BigInteger, nullable=False),
     Column("payload", Text, nullable=False),
-    Index("memories_by_id", "scope", "id", unique=True),
-    Index("memories_by_time", "scope", "said_at", "number"),
-    sqlite_autoincrement=True,
 )
 
 outbox = Table(
@@ -100,9 +85,6 @@ outbox = Table(
     Column("chunks", Integer),
     Column("vectors", LargeBinary),
     Column("done", Boolean, nullable=False),
-    Index("outbox_open", "number", "scope", sqlite_where=text("done = 0"), postgresql_where=text("NOT done")),
-    Index("outbox_by_scope", "scope", "number"),
-    sqlite_autoincrement=True,
 )
 
 ledger = Table(
@@ -114,9 +96,6 @@ ledger = Table(
     Column("session_id", Text),
     Column("at", BigInteger, nullable=False),
     Column("payload", Text, nullable=False),
-    Index("ledger_by_id", "scope", "id", unique=True),
-    Index("ledger_by_time", "scope", "at", "number"),
-    Index("ledger_by_session", "scope", "session_id", "at", "number"),
 )
 
 manifests = Table(
@@ -127,7 +106,6 @@ manifests = Table(
     Column("session_id", Text, nullable=False),
     Column("exchange_id", Text, nullable=False),
     Column("payload", Text, nullable=False),
-    Index("manifests_by_session", "scope", "session_id", "number"),
 )
 
 manifest_texts = Table(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import Stemmer
 
@@ -40,7 +40,7 @@ def query_terms(text: str) -> list[str]:
 
 def _terms(text: str, *, singles: bool) -> Iterator[str]:
     folded = _CLITIC.sub("", unicodedata.normalize("NFKC", text).casefold())
-    stem = Stemmer.Stemmer("english").stemWord  # one a call: a stemmer must not be shared by threads
+    stem = _stemmer()
     for match in _RUN.finditer(folded):
         run, word = match.groups()
         if word:
@@ -49,3 +49,8 @@ def _terms(text: str, *, singles: bool) -> Iterator[str]:
         if singles or len(run) == 1:
             yield from run
         yield from (run[index : index + 2] for index in range(len(run) - 1))
+
+
+def _stemmer() -> Callable[[str], str]:
+    # One a call: a stemmer must not be shared by threads. PyStemmer has no types.
+    return Stemmer.Stemmer("english").stemWord  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
