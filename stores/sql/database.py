@@ -51,7 +51,7 @@ class Database:
             self._writer if one_connection else ThreadPoolExecutor(READERS, thread_name_prefix="memagent-sql-read")
         )
         self._closed = False
-        self._closing = threading.Lock()
+        self._gate = threading.Lock()
 
     @property
     def dialect(self) -> str:
@@ -71,21 +71,19 @@ class Database:
         await asyncio.to_thread(self._close)
 
     async def _run(self, threads: ThreadPoolExecutor, engine: Engine, work: Work[T]) -> T:
-        if self._closed:
-            raise StoreClosedError("the database was closed")
-        try:
+        with self._gate:
+            if self._closed:
+                raise StoreClosedError("the database was closed")
             future = threads.submit(_in_transaction, engine, work)
-        except RuntimeError as error:  # closed between the check and here
-            raise StoreClosedError("the database was closed") from error
         return await asyncio.wrap_future(future)
 
     def _close(self) -> None:
-        with self._closing:
+        with self._gate:
             self._closed = True
-            self._writer.shutdown(wait=True)
-            self._readers.shutdown(wait=True)
-            with mapped():
-                self._engine.dispose()
+        self._writer.shutdown(wait=True)
+        self._readers.shutdown(wait=True)
+        with mapped():
+            self._engine.dispose()
 
 
 def open_database(location: str | Path) -> Database:
