@@ -139,7 +139,9 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         "recalled": recalled_raw,
         "current": fixed.user_raw - fixed.block_raw + turns.tokens_raw + REPLY_PRIMING_TOKENS,
     }
-    shown = window.exchanges[left_out].exchange.first_sequence if left_out < len(window) else source.current.first_sequence
+    shown = (
+        window.exchanges[left_out].exchange.first_sequence if left_out < len(window) else source.current.first_sequence
+    )
     due = left_out > 0 or (total_raw >= budget.due_raw and len(window) > 1)
     manifest = Manifest(
         model=source.profile.name,
