@@ -56,7 +56,9 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def test_no_file_is_longer_than_a_room_should_be() -> None:
-    long = {_name(path): lines for path in MODULES if (lines := len(path.read_text("utf-8").splitlines())) > MAX_FILE_LINES}
+    long = {
+        _name(path): lines for path in MODULES if (lines := len(path.read_text("utf-8").splitlines())) > MAX_FILE_LINES
+    }
     assert not long, f"over {MAX_FILE_LINES} lines"
 
 
@@ -120,9 +122,7 @@ def test_there_are_no_mocks() -> None:
 )
 def test_imports_load_nothing_heavy(line: str) -> None:
     code = f"import sys; {line}; print([name for name in {HEAVY!r} if name in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=TOP, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=TOP, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
 
 
