@@ -41,12 +41,12 @@ class Shell:
         return [sys.executable, "-m", "memagent", *args]
 
     def run(
-        self, *args: str, input: str | bytes = "", code: int = 0, env: Mapping[str, str] | None = None
+        self, *args: str, given: str | bytes = "", code: int = 0, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Runs the command and checks its exit code. Input and output are UTF-8, whatever the locale."""
         done = subprocess.run(
             self.argv(*args),
-            input=input.encode() if isinstance(input, str) else input,
+            input=given.encode() if isinstance(given, str) else given,
             capture_output=True,
             env=self.env | dict(env or {}),
             cwd=self.cwd,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import signal
 import stat
@@ -76,7 +74,7 @@ def test_wrong_usage_is_exit_code_2(shell: Shell, args: tuple[str, ...]) -> None
 
 def test_chat_from_a_pipe_prints_the_answers_and_nothing_else(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("Noted, **Maya** in Lisbon."), say("Gladly."))
-    done = shell.run("chat", input=f"{SISTER}\r\n\n   \nThank you")
+    done = shell.run("chat", given=f"{SISTER}\r\n\n   \nThank you")
     assert done.stdout == "Noted, **Maya** in Lisbon.\nGladly.\n"
     assert done.stderr == ""
     assert shell.said() == [
@@ -89,8 +87,8 @@ def test_chat_from_a_pipe_prints_the_answers_and_nothing_else(shell: Shell, serv
 
 def test_a_new_session_is_answered_from_an_old_one(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("Noted."), say("In Lisbon."))
-    shell.run("chat", input=f"{SISTER}\n/quit\nnever read\n")
-    assert shell.run("chat", input="Where does my sister live?\n").stdout == "In Lisbon.\n"
+    shell.run("chat", given=f"{SISTER}\n/quit\nnever read\n")
+    assert shell.run("chat", given="Where does my sister live?\n").stdout == "In Lisbon.\n"
     first, second = server.bodies
     assert len(second["messages"]) == 2, "a new session: a system message and the question"
     assert "Maya lives in Lisbon" in last_text(second)
@@ -101,11 +99,11 @@ def test_a_new_session_is_answered_from_an_old_one(shell: Shell, server: Scripte
 
 def test_continue_and_session_resume(shell: Shell, server: ScriptedServer) -> None:
     server.add(*[say(f"answer {number}") for number in range(4)])
-    shell.run("chat", input="the first session\n")
-    shell.run("chat", input="the second session\n")
+    shell.run("chat", given="the first session\n")
+    shell.run("chat", given="the second session\n")
     newest, oldest = shell.json("sessions")
     assert newest["title"].startswith("the second")
-    shell.run("chat", "--continue", input="go on\n")
+    shell.run("chat", "--continue", given="go on\n")
     shell.run("ask", "and you too", "--session", oldest["id"][:-1])
     assert any("the second session" in text for text in texts(server.bodies[2]))
     assert any("the first session" in text for text in texts(server.bodies[3]))
@@ -113,7 +111,7 @@ def test_continue_and_session_resume(shell: Shell, server: ScriptedServer) -> No
 
 
 def test_an_unknown_session_is_one_line(shell: Shell) -> None:
-    done = shell.run("chat", "--session", "nosuch", input="hello\n", code=1)
+    done = shell.run("chat", "--session", "nosuch", given="hello\n", code=1)
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert "nosuch" in done.stderr
@@ -122,7 +120,7 @@ def test_an_unknown_session_is_one_line(shell: Shell) -> None:
 def test_slash_commands_from_a_pipe(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("Hello."), say("Again."))
     lines = ["/help", "Hi", "/remember I prefer trains to planes", "/memory how do I like to travel", "/context"]
-    done = shell.run("chat", input="\n".join([*lines, "/new", "Once more", "/sessions", "/quit", "not sent"]))
+    done = shell.run("chat", given="\n".join([*lines, "/new", "Once more", "/sessions", "/quit", "not sent"]))
     assert "/forget ID" in done.stdout
     assert "trains" in done.stdout
     assert re.search(r"\bcurrent +\d", done.stdout)
@@ -131,14 +129,14 @@ def test_slash_commands_from_a_pipe(shell: Shell, server: ScriptedServer) -> Non
     assert len(shell.json("sessions")) == 2
     memory_id = re.search(r"remembered as (\S+)", done.stdout)
     assert memory_id is not None
-    shell.run("chat", input=f"/forget {memory_id[1]}\n")
+    shell.run("chat", given=f"/forget {memory_id[1]}\n")
     assert shell.json("memory", "show", memory_id[1])["state"] == "forgotten"
 
 
 @pytest.mark.parametrize("line", ["/nope now", "/remember", "/forget nosuch", "/", "/Quit"])
 def test_a_bad_slash_command_is_told_and_never_sent(shell: Shell, server: ScriptedServer, line: str) -> None:
     server.add(say("Fine."))
-    done = shell.run("chat", input=f"{line}\nHow are you?\n", code=1)
+    done = shell.run("chat", given=f"{line}\nHow are you?\n", code=1)
     assert done.stdout == "Fine.\n"
     assert done.stderr.count("\n") == 1
     assert [last_text(body).rstrip().endswith("How are you?") for body in server.bodies] == [True]
@@ -147,7 +145,7 @@ def test_a_bad_slash_command_is_told_and_never_sent(shell: Shell, server: Script
 def test_any_locale_gets_utf8(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("她住在里斯本 🌊"), say("是的"))
     env = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = shell.run("chat", input="我妹妹住在里斯本\n/context\n", env=env)
+    done = shell.run("chat", given="我妹妹住在里斯本\n/context\n", env=env)
     assert done.stdout.startswith("她住在里斯本 🌊\n")
     assert "我妹妹住在里斯本" in last_text(server.bodies[0])
     assert shell.run("ask", "我妹妹住在哪里", env=env).stdout == "是的\n"
@@ -155,7 +153,7 @@ def test_any_locale_gets_utf8(shell: Shell, server: ScriptedServer) -> None:
 
 def test_input_that_is_not_text_does_not_stop_the_chat(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("What?"), say("Fine."))
-    assert shell.run("chat", input=b"\xff\xfe bytes\x00\n\xef\xbb\xbfok\n").stdout == "What?\nFine.\n"
+    assert shell.run("chat", given=b"\xff\xfe bytes\x00\n\xef\xbb\xbfok\n").stdout == "What?\nFine.\n"
 
 
 # --- failures ----------------------------------------------------------------------------------
@@ -163,7 +161,7 @@ def test_input_that_is_not_text_does_not_stop_the_chat(shell: Shell, server: Scr
 
 def test_a_line_that_fails_does_not_take_the_others_along(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("One."), fail(400, "no such luck"), say("Three."))
-    done = shell.run("chat", input="first\nsecond\nthird\n", code=1)
+    done = shell.run("chat", given="first\nsecond\nthird\n", code=1)
     assert done.stdout == "One.\nThree.\n"
     assert done.stderr.count("\n") == 1
     assert "no such luck" in done.stderr
@@ -182,7 +180,7 @@ def test_a_line_that_fails_does_not_take_the_others_along(shell: Shell, server: 
 def test_what_an_endpoint_refuses_is_one_line(shell: Shell, server: ScriptedServer, step: object, word: str) -> None:
     server.add(step, step)  # pyright: ignore[reportArgumentType]
     for args, given in ((("chat",), "hello\n"), (("ask", "hello"), "")):
-        done = shell.run(*args, input=given, code=1)
+        done = shell.run(*args, given=given, code=1)
         assert done.stdout == ""
         assert done.stderr.count("\n") == 1
         assert word in done.stderr
@@ -194,7 +192,7 @@ def test_a_dead_endpoint_is_one_line_and_nothing_is_lost(tmp_path: Path) -> None
     with ScriptedServer() as gone:
         base_url = gone.base_url
     shell = Shell(tmp_path, base_url)
-    done = shell.run("chat", input="hello\nstill there?\n", code=1)
+    done = shell.run("chat", given="hello\nstill there?\n", code=1)
     assert (done.stdout, done.stderr.count("\n")) == ("", 1)
     assert base_url.split("/")[2] in done.stderr
     assert [text for _, text in shell.said()][:1] == ["hello"]
@@ -217,7 +215,7 @@ def test_wrong_settings_are_one_line(shell: Shell) -> None:
 
 def test_a_data_folder_that_is_not_ours_is_one_line(shell: Shell) -> None:
     shell.data_dir.write_text("a file")
-    done = shell.run("chat", input="hello\n", code=1)
+    done = shell.run("chat", given="hello\n", code=1)
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
 
@@ -228,8 +226,8 @@ def test_a_data_folder_that_is_not_ours_is_one_line(shell: Shell) -> None:
 def test_ask_reads_its_argument_or_its_input(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("a"), say("b"), say("c"))
     assert shell.run("ask", "from the argument").stdout == "a\n"
-    assert shell.run("ask", input="from the input\nin two lines\n").stdout == "b\n"
-    assert shell.run("ask", "-", input="from a dash").stdout == "c\n"
+    assert shell.run("ask", given="from the input\nin two lines\n").stdout == "b\n"
+    assert shell.run("ask", "-", given="from a dash").stdout == "c\n"
     for body, text in zip(server.bodies, ("argument", "input\nin two lines", "dash"), strict=True):
         assert text in last_text(body)
 
@@ -246,7 +244,7 @@ def test_ask_json(shell: Shell, server: ScriptedServer) -> None:
 
 def test_lists_end_quietly_when_the_reader_has_seen_enough(shell: Shell, server: ScriptedServer) -> None:
     server.default = say("ok")
-    shell.run("chat", input="".join(f"message {number} {'x' * 200}\n/new\n" for number in range(20)))
+    shell.run("chat", given="".join(f"message {number} {'x' * 200}\n/new\n" for number in range(20)))
     command = " ".join(f"'{part}'" for part in shell.argv("sessions", "--json"))
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | head -1"],
@@ -285,9 +283,7 @@ def test_memories_are_added_found_forgotten_and_restored(shell: Shell) -> None:
     assert shell.json("memory", "search", "travel by train")[0]["memory"]["id"] == added["id"]
     assert shell.json("memory", "search", "我妹妹住在哪里")[0]["memory"]["text"] == "我妹妹住在里斯本"
     shell.run("memory", "forget", added["id"])
-    assert [hit["memory"]["text"] for hit in shell.json("memory", "search", "trains planes")] == [
-        "我妹妹住在里斯本"
-    ] * (len(shell.json("memory", "search", "trains planes")))
+    assert added["id"] not in [hit["memory"]["id"] for hit in shell.json("memory", "search", "trains or planes")]
     assert [memory["id"] for memory in shell.json("memory", "list", "--forgotten")] == [added["id"]]
     shell.run("memory", "restore", added["id"])
     assert shell.json("memory", "show", added["id"])["state"] == "active"
@@ -418,7 +414,7 @@ def test_a_resumed_session_shows_what_was_said_last(
     server: ScriptedServer, shell: Shell, terminal: Callable[..., pexpect.spawn]
 ) -> None:
     server.add(say("Noted."))
-    shell.run("chat", input=f"{SISTER}\n")
+    shell.run("chat", given=f"{SISTER}\n")
     child = terminal("chat", "--continue")
     child.expect("Maya lives in Lisbon")
     child.expect("Noted")
