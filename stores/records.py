@@ -83,7 +83,7 @@ class Message(Entry):
 
     For a tool's result ``call_id`` and ``name`` say which call it answers and ``failed`` whether it
     is an error. ``partial`` marks an answer that was cut off. ``imported`` marks a line that came
-    from a transcript.
+    from a transcript. ``remember`` False: kept in the journal, but no memory may be made of it.
     """
 
     kind: Literal["message"] = "message"
@@ -96,6 +96,7 @@ class Message(Entry):
     failed: bool = False
     partial: bool = False
     imported: bool = False
+    remember: bool = True
 
 
 class MarkKind(StrEnum):
@@ -104,11 +105,11 @@ class MarkKind(StrEnum):
     STARTED = "started"
     """A call is about to run; data: call_id, name."""
     CONTEXT = "context"
-    """What was fenced into an exchange's user message; data: text_hash, memories [{id, version}]."""
+    """What was fenced into an exchange's user message; data: moment (lines), recalled [{id, version, hash}]."""
     CUT = "cut"
     """Older exchanges left the window; data: from_sequence (first entry that stays), cause, figures."""
     REMEMBERED = "remembered"
-    """The person asked to remember a text; data: text, memory_id."""
+    """A text was to be remembered; data: text, memory_id, trust."""
 
 
 class Mark(Entry):

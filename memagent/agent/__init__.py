@@ -1,0 +1,1 @@
+"""The agent: the loop, sessions, the built-in toolbox, and the facade over them."""

@@ -1,0 +1,39 @@
+"""Every text that memagent itself puts into a prompt, one file each.
+
+A file starts with a line ``version: N``; the rest is the text, with ``$name`` where a value goes.
+Values from outside are data: those that stand inside a fence are passed through `fenced`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+FENCE = "context"
+"""The name of the fence around recalled text and the date."""
+
+_TAG = re.compile(rf"<(?=\s*/?\s*{FENCE}\b)", re.IGNORECASE)
+
+
+@cache
+def _load(name: str) -> tuple[int, str]:
+    head, _, body = (files(__package__) / f"{name}.txt").read_text("utf-8").partition("\n")
+    return int(head.removeprefix("version:")), body.rstrip("\n")
+
+
+def text(name: str, **values: str) -> str:
+    """The text of a prompt file with its values filled in. A missing value raises KeyError."""
+    body = _load(name)[1]
+    return Template(body).substitute(values) if values else body
+
+
+def version(name: str) -> int:
+    """The version of a prompt file."""
+    return _load(name)[0]
+
+
+def fenced(value: str) -> str:
+    """A value that can neither close nor open the fence it stands in: its tags lose their bracket."""
+    return _TAG.sub("‹", value)

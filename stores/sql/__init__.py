@@ -1,0 +1,53 @@
+"""The stores over SQL: SQLite (default) and PostgreSQL. Import late: SQLAlchemy takes a tenth of a second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stores.base import Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox
+from stores.sql.database import Database, open_database
+from stores.sql.journal import SqlJournal
+from stores.sql.ledger import SqlLedger
+from stores.sql.lexical import SqlLexicalIndex
+from stores.sql.manifests import SqlManifests
+from stores.sql.memories import SqlMemoryTable
+from stores.sql.outbox import SqlOutbox
+
+__all__ = ["Database", "SqlStores", "open_sql"]
+
+
+@dataclass(frozen=True, slots=True)
+class SqlStores:
+    """All stores of one database."""
+
+    journal: Journal
+    memories: MemoryTable
+    lexical: LexicalIndex
+    outbox: Outbox
+    ledger: Ledger
+    manifests: Manifests
+    database: Database
+
+    async def close(self) -> None:
+        """Finishes what was asked for, then releases the files. Later calls raise StoreClosedError."""
+        await self.database.close()
+
+
+def open_sql(location: str | Path) -> SqlStores:
+    """Opens the stores of a SQLite file (path or sqlite:///path), of memory (sqlite://) or of
+    PostgreSQL (postgresql://…, extra "postgres"), and makes or upgrades the tables where needed.
+
+    Blocks (about 10 ms for an existing file). Raises StoreVersionError for a newer memagent's data,
+    StoreCorruptError for a file that is no database of ours, StoreBusyError, StoreError.
+    """
+    database = open_database(location)
+    return SqlStores(
+        journal=SqlJournal(database),
+        memories=SqlMemoryTable(database),
+        lexical=SqlLexicalIndex(database),
+        outbox=SqlOutbox(database),
+        ledger=SqlLedger(database),
+        manifests=SqlManifests(database),
+        database=database,
+    )

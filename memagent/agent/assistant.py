@@ -1,0 +1,424 @@
+"""The agent itself, async, living in the library's loop thread. `facade` is how hosts reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from memagent.agent.attaching import image_parts
+from memagent.agent.composing import Composer
+from memagent.agent.loop import Answer, ExchangeRun, Question
+from memagent.agent.rooms import Rooms
+from memagent.agent.session import SessionView
+from memagent.agent.toolbox import memory_tools
+from memagent.agent.transcripts import transcript_entries
+from memagent.context.assemble import Prompt
+from memagent.context.manifest import Manifest
+from memagent.context.render import build_exchange
+from memagent.errors import AgentClosedError, MemagentError, NotFoundError
+from memagent.events import Event, Finished, FinishReason, Notice, Usage
+from memagent.llm.client import ChatModel
+from memagent.llm.tokens import TokenCounter
+from memagent.memory.episodes import fact_of
+from memagent.memory.recall import Recalled
+from memagent.sanitize import clean_text
+from memagent.tools.definition import Tool
+from stores.errors import StoreError
+from stores.records import (
+    ImagePart,
+    Mark,
+    MarkKind,
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Message,
+    MessageRole,
+    Session,
+    Trust,
+)
+
+INGEST_BATCH = 500
+RECALL_TOOL_ITEMS = 8
+CLOSE_DRAIN_SECONDS = 2.0
+SETTLE_POLL_SECONDS = 0.05
+LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer. ``manifest`` explains the last prompt sent (None when nothing was sent)."""
+
+    text: str
+    finish_reason: FinishReason
+    usage: Usage
+    manifest: Manifest | None
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What exists only once the model is open."""
+
+    model: ChatModel
+    counter: TokenCounter
+    composer: Composer
+    tools: dict[str, Tool]
+
+
+class Assistant:
+    """One user's agent on one data folder, in one session at a time."""
+
+    def __init__(self, rooms: Rooms, session_id: str | None) -> None:
+        self._rooms = rooms
+        self._session_id = session_id or rooms.new_id()
+        self._opening: asyncio.Task[_Open] | None = None
+        self._view: SessionView | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._running: asyncio.Task[Answer] | None = None
+        self._private = False
+        self._background: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
+
+    async def start(self) -> None:
+        """Begins what takes long: the model, the embedder, the indexes."""
+        self._rooms.embedding.start()
+        self._rooms.indexer.start()
+        self._opening = asyncio.create_task(self._open())
+        self._opening.add_done_callback(lambda task: None if task.cancelled() else task.exception())
+        self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+
+    # --- talking -------------------------------------------------------------------------------
+
+    async def stream(
+        self, text: str, attachments: Sequence[str], tool_choice: str | Mapping[str, Any], remember: bool
+    ) -> AsyncGenerator[Event]:
+        """Answers one message; events as they happen, `Finished` last."""
+        async for item in self._events(await self._question(text, attachments, tool_choice, remember)):
+            if not isinstance(item, Answer):
+                yield item
+
+    async def ask(
+        self, text: str, attachments: Sequence[str], tool_choice: str | Mapping[str, Any], remember: bool
+    ) -> Reply:
+        """Answers one message."""
+        events: list[Event] = []
+        answer: Answer | None = None
+        async with contextlib.aclosing(
+            self._events(await self._question(text, attachments, tool_choice, remember))
+        ) as items:
+            async for item in items:
+                if isinstance(item, Answer):
+                    answer = item
+                else:
+                    events.append(item)
+        assert answer is not None
+        manifest = answer.prompt.manifest if answer.prompt else None
+        return Reply(answer.text, answer.finish_reason, answer.usage, manifest, tuple(events))
+
+    async def _events(self, question: Question) -> AsyncGenerator[Event | Answer]:
+        async with self._one_at_a_time:
+            opened, view = await self._ready()
+            queue: asyncio.Queue[Event | None] = asyncio.Queue()
+            self._private = not question.remember
+            while self._rooms.notices:
+                yield Notice(level="warning", text=self._rooms.notices.popleft())
+            run = ExchangeRun(self._rooms, view, opened.composer, opened.model, opened.tools, question, queue.put_nowait)
+            task = asyncio.create_task(run.run())
+            task.add_done_callback(lambda _: queue.put_nowait(None))
+            self._running = task
+            try:
+                while (event := await queue.get()) is not None:
+                    yield event
+                answer = task.result()
+                yield Finished(
+                    text=answer.text,
+                    finish_reason=answer.finish_reason,
+                    usage=answer.usage,
+                    session_id=view.session_id,
+                    exchange_id=run.exchange_id,
+                )
+                yield answer
+            finally:
+                self._running = None
+                task.cancel()
+                await asyncio.wait([task])
+                self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+
+    async def cancel(self) -> bool:
+        """Stops the answer that is being given, if any; what was said is kept. Says whether there was one."""
+        return self._running is not None and self._running.cancel()
+
+    async def preview(self, text: str, attachments: Sequence[str], recall: bool) -> Prompt:
+        """The prompt that this message would be sent with. Calls no model, writes nothing."""
+        question = await self._question(text, attachments, "auto", True)
+        opened, view = await self._ready()
+        await view.refresh()
+        last_at = view.last_at or await opened.composer.last_talk()
+        block, candidates = await opened.composer.recall(view, question.text, "", last_at, search=recall)
+        message = Message(
+            id="preview",
+            session_id=view.session_id,
+            exchange_id="preview",
+            at=self._rooms.clock(),
+            zone=self._rooms.zone,
+            role=MessageRole.USER,
+            content=question.text,
+            images=question.images,
+        )
+        current = build_exchange([message], block)
+        assert current is not None
+        return opened.composer.prompt(view, replace(current, first_sequence=view.next_sequence), candidates)
+
+    async def last_manifest(self) -> Manifest | None:
+        """The manifest of the session's last prompt."""
+        stored = await self._rooms.stores.manifests.last(self._rooms.scope, self._session_id)
+        return Manifest.model_validate_json(stored) if stored else None
+
+    # --- memory --------------------------------------------------------------------------------
+
+    async def remember(self, text: str) -> Memory:
+        """Keeps a fact that the person states. The same words again change nothing."""
+        return await self._remember(text, Trust.USER)
+
+    async def _remember(self, text: str, trust: Trust) -> Memory:
+        self._check_open()
+        text = clean_text(text).strip()
+        if not text:
+            raise MemagentError("there is nothing to remember: the text is empty")
+        entry_id = self._rooms.new_id()
+        mark = Mark(
+            id=entry_id,
+            session_id=self._session_id,
+            exchange_id=entry_id,
+            at=self._rooms.clock(),
+            zone=self._rooms.zone,
+            what=MarkKind.REMEMBERED,
+            data={"text": text, "memory_id": self._rooms.new_id(), "trust": trust.value},
+        )
+        memory = fact_of(mark, mark.at)
+        await self._rooms.stores.journal.append(self._rooms.scope, [mark])
+        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
+        self._rooms.indexer.wake()
+        return memory
+
+    async def _remember_for_model(self, text: str) -> Memory:
+        if self._private:
+            raise MemagentError("the person asked that nothing of this exchange be remembered")
+        return await self._remember(text, Trust.ASSISTANT)
+
+    async def _recall_for_model(self, query: str) -> Sequence[Recalled]:
+        return await self.recall(query, RECALL_TOOL_ITEMS)
+
+    async def recall(self, text: str, limit: int) -> list[Recalled]:
+        """The best memories, best first; [] for a blank text."""
+        self._check_open()
+        await self._rooms.indexer.catch_up(self._rooms.scope)
+        return await self._rooms.recaller.recall(
+            self._rooms.scope,
+            clean_text(text),
+            limit=limit,
+            deadline_seconds=self._rooms.settings.recall_deadline_seconds,
+            gated=False,
+        )
+
+    async def memories(self, state: MemoryState | None, kind: MemoryKind | None) -> list[Memory]:
+        """Memories, newest first."""
+        self._check_open()
+        return await self._rooms.stores.memories.list(self._rooms.scope, kind=kind, state=state)
+
+    async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
+        """Forgets or restores a memory. Raises NotFoundError for an id this user does not have."""
+        self._check_open()
+        found = await self._rooms.stores.memories.get(self._rooms.scope, [memory_id])
+        if not found or found[0].state is state:
+            wanted = "active" if state is MemoryState.FORGOTTEN else "forgotten"
+            raise NotFoundError(f"there is no {wanted} memory {memory_id!r}; `memagent memory list` shows the ids")
+        memory = found[0].model_copy(update={"state": state, "version": found[0].version + 1})
+        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
+        if self._view is not None:
+            await self._view.reconsider(memory_id)
+        self._rooms.indexer.wake()
+        return memory
+
+    async def settle(self, timeout_seconds: float | None) -> list[str]:
+        """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
+        self._check_open()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_seconds):
+                await asyncio.gather(*self._background)
+                while await self._rooms.indexer.settled(self._rooms.scope):
+                    if self._rooms.embedding.failure:
+                        break
+                    await asyncio.sleep(SETTLE_POLL_SECONDS)
+        count = await self._rooms.stores.outbox.open_count(self._rooms.scope)
+        return [f"{count} memories are not in the vector index yet"] if count else []
+
+    # --- sessions ------------------------------------------------------------------------------
+
+    @property
+    def session_id(self) -> str:
+        return self._session_id
+
+    async def history(self, session_id: str | None) -> list[Message]:
+        """Everything that was said in a session, oldest first. Raises NotFoundError for an unknown one."""
+        self._check_open()
+        wanted = await self._find_session(session_id) if session_id else self._session_id
+        entries = await self._rooms.stores.journal.read(self._rooms.scope, wanted)
+        return [entry for entry in entries if isinstance(entry, Message)]
+
+    async def sessions(self) -> list[Session]:
+        """This user's sessions in which something was said, last used first."""
+        self._check_open()
+        found = await self._rooms.stores.journal.sessions(self._rooms.scope)
+        return [session for session in found if session.message_count]
+
+    async def resume(self, wanted: str) -> str:
+        """Goes on in a session: its id, the beginning of one, or "last"."""
+        async with self._one_at_a_time:
+            self._session_id, self._view = await self._find_session(wanted), None
+            return self._session_id
+
+    async def resume_or_begin(self, wanted: str) -> str:
+        """Goes on in the session meant, or begins one: a new one for "last", else one of that name."""
+        try:
+            return await self.resume(wanted)
+        except NotFoundError:
+            return self._session_id
+
+    async def new_session(self) -> str:
+        """Begins a new session; it is listed once something is said in it."""
+        async with self._one_at_a_time:
+            self._session_id, self._view = self._rooms.new_id(), None
+            return self._session_id
+
+    async def _find_session(self, wanted: str) -> str:
+        sessions = await self.sessions()
+        if wanted == LAST:
+            if not sessions:
+                raise NotFoundError("there is no session yet")
+            return sessions[0].id
+        if any(session.id == wanted for session in sessions):
+            return wanted
+        matches = [session.id for session in sessions if session.id.startswith(wanted)]
+        if len(matches) != 1:
+            what = "no session" if not matches else f"{len(matches)} sessions"
+            raise NotFoundError(f"{what} begin with {wanted!r}; `memagent sessions` shows them")
+        return matches[0]
+
+    async def ingest(self, messages: Sequence[Mapping[str, Any]], session_id: str | None) -> int:
+        """Journals a transcript and queues its indexing; no model. Returns how many messages it holds."""
+        self._check_open()
+        target = session_id or self._session_id
+        async with self._one_at_a_time:
+            view = self._view if target == self._session_id else None
+            if view is None:
+                opened = await self._opened()
+                view = self._new_view(opened, target)
+            await view.refresh()
+            entries = transcript_entries(
+                messages,
+                session_id=target,
+                zone=self._rooms.zone,
+                now=self._rooms.clock(),
+                new_id=self._rooms.new_id,
+                open_exchange_id=view.unanswered_exchange_id,
+            )
+            for start in range(0, len(entries), INGEST_BATCH):
+                await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
+            await view.refresh()
+            await (await self._opened()).composer.cut_if_due(view)
+        self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+        return len(entries)
+
+    # --- opening and closing -------------------------------------------------------------------
+
+    async def model(self) -> ChatModel:
+        """The model, once it is open. Raises a ModelError."""
+        return (await self._opened()).model
+
+    async def close(self) -> None:
+        """Stops the answer, gives the indexes a moment, releases everything. Again does nothing."""
+        if self._closed:
+            return
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+        if self._rooms.embedding.generation is not None:
+            with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
+                await self.settle(CLOSE_DRAIN_SECONDS)
+        self._closed = True
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._rooms.indexer.close()
+        self._rooms.embedding.close()
+        await self._close_model()
+        await self._rooms.stores.close()
+
+    async def _close_model(self) -> None:
+        if self._opening is None:
+            return
+        if not self._opening.done():
+            self._opening.cancel()
+        await asyncio.wait([self._opening])
+        if not self._opening.cancelled() and self._opening.exception() is None:
+            await self._opening.result().model.close()
+
+    async def _open(self) -> _Open:
+        model = await self._rooms.open_model()
+        profile = model.profile
+        counter = TokenCounter(profile.encoding, profile.exact, profile.image_tokens)
+        own = tuple(t.schema() for name, t in self._tools.items() if name not in self._rooms.host_tools)
+        offer = replace(self._rooms.offer, own_tools=own)
+        tools = {**self._tools, **self._rooms.host_tools}
+        return _Open(model, counter, Composer(self._rooms, model, counter, offer), tools)
+
+    async def _opened(self) -> _Open:
+        self._check_open()
+        if self._opening is None or (self._opening.done() and not self._opening.cancelled() and self._opening.exception()):
+            self._opening = asyncio.create_task(self._open())  # a server may have come up meanwhile
+        return await asyncio.shield(self._opening)
+
+    async def _ready(self) -> tuple[_Open, SessionView]:
+        opened = await self._opened()
+        if self._view is None:
+            self._view = self._new_view(opened, self._session_id)
+        return opened, self._view
+
+    def _new_view(self, opened: _Open, session_id: str) -> SessionView:
+        return SessionView(
+            scope=self._rooms.scope,
+            session_id=session_id,
+            journal=self._rooms.stores.journal,
+            manifests=self._rooms.stores.manifests,
+            memories=self._rooms.stores.memories,
+            counter=opened.counter,
+            budget=opened.composer.budget,
+        )
+
+    async def _question(
+        self, text: str, attachments: Sequence[str], tool_choice: str | Mapping[str, Any], remember: bool
+    ) -> Question:
+        self._check_open()
+        images: tuple[ImagePart, ...] = await asyncio.to_thread(image_parts, attachments) if attachments else ()
+        words = clean_text(text)
+        if not words.strip() and not images:
+            raise MemagentError("there is nothing to answer: the message is empty")
+        return Question(words, images, cast("str | Mapping[str, Any]", tool_choice), remember)
+
+    def _later(self, work: Any) -> None:
+        async def run() -> None:
+            try:
+                await work
+            except StoreError as error:
+                self._rooms.notices.append(f"what was said could not be indexed yet: {error}")
+
+        task = asyncio.create_task(run())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise AgentClosedError("this agent is closed; make a new one with the same data_dir to go on")

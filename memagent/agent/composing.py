@@ -1,0 +1,153 @@
+"""Between the session and the prompt: recall for a message, the prompt itself, cuts, the record of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from memagent.agent.rooms import Rooms
+from memagent.agent.session import SessionView
+from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, own_share
+from memagent.context.budget import Budget, exchanges_that_fit, reply_reserve
+from memagent.context.manifest import Candidate, break_cause
+from memagent.context.moment import moment_lines
+from memagent.context.recalled import attach
+from memagent.context.render import ContextBlock, Exchange
+from memagent.events import Cut
+from memagent.llm.client import ChatModel
+from memagent.llm.tokens import TokenCounter
+from memagent.memory.recall import Recalled
+from stores.records import Mark, MarkKind
+
+TIGHTEN_PERCENT = 125
+"""After a server found a prompt too long, later estimates grow by a quarter."""
+
+
+def budget_for(model: ChatModel, counter: TokenCounter, reply_tokens: int | None, recall_tokens: int | None) -> Budget:
+    """The budget of a model, with the margin that its tokenizer starts with."""
+    window = model.profile.window_tokens
+    return Budget(window, reply_reserve(window, reply_tokens), round(counter.start_margin * 100), recall_tokens)
+
+
+class Composer:
+    """Makes the prompts of one agent. Writes only in `cut`, `block_data` and `record`."""
+
+    def __init__(self, rooms: Rooms, model: ChatModel, counter: TokenCounter, offer: Offer) -> None:
+        settings = rooms.settings
+        self._rooms = rooms
+        self._model = model
+        self._counter = counter
+        self._offer = offer
+        self.budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
+        share = own_share(offer, self.budget.window_tokens, counter)
+        self._before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
+        self._settings_hash = hashlib.blake2b(
+            f"{model.profile.name}|{model.endpoint}|{self.budget.window_tokens}".encode(), digest_size=8
+        ).hexdigest()
+
+    def tighten(self) -> None:
+        """The server counts more than we do: from now on, so do we."""
+        self.budget = replace(self.budget, margin_percent=self.budget.margin_percent * TIGHTEN_PERCENT // 100)
+
+    async def last_talk(self) -> datetime | None:
+        """When the person last talked, in any session."""
+        sessions = await self._rooms.stores.journal.sessions(self._rooms.scope, limit=1)
+        return sessions[0].last_at if sessions else None
+
+    async def recall(
+        self, view: SessionView, text: str, entry_id: str, last_at: datetime | None, *, search: bool = True
+    ) -> tuple[ContextBlock, tuple[Candidate, ...]]:
+        """What is fenced before the message: the moment, and memories that the window does not show."""
+        settings, window = self._rooms.settings, view.window
+        found: list[Recalled] = []
+        if search and settings.recall_tokens != 0:
+            found = await self._rooms.recaller.recall(
+                self._rooms.scope,
+                text,
+                limit=settings.recall_limit * 3,
+                deadline_seconds=settings.recall_deadline_seconds,
+                gated=True,
+            )
+        return attach(
+            found,
+            question=text,
+            moment=moment_lines(self._rooms.clock(), self._rooms.zone, last_at),
+            budget=self.budget,
+            shown_raw=window.recalled_raw(0),
+            limit=settings.recall_limit,
+            visible=lambda item: item.source_ids == (entry_id,) or window.shows(item.source_ids, item.memory.text),
+            counter=self._counter,
+        )
+
+    async def block_data(self, block: ContextBlock) -> dict[str, Any]:
+        """The block as a mark holds it; its texts are kept once by hash."""
+        manifests, scope = self._rooms.stores.manifests, self._rooms.scope
+        recalled = [
+            {"id": line.memory_id, "version": line.version, "hash": await manifests.put_text(scope, line.text)}
+            for line in block.recalled
+        ]
+        return {"moment": list(block.moment), "recalled": recalled}
+
+    def prompt(self, view: SessionView, current: Exchange, candidates: tuple[Candidate, ...] = ()) -> Prompt:
+        """The prompt for the exchange that is being answered. Raises PromptTooLargeError."""
+        source = PromptSource(
+            profile=self._model.profile,
+            budget=self.budget,
+            offer=self._offer,
+            window=view.window,
+            current=current,
+            candidates=candidates,
+            forgotten=tuple(sorted(view.forgotten)),
+            settings_hash=self._settings_hash,
+        )
+        prompt = assemble(source, self._counter)
+        cause = break_cause(view.last_manifest, prompt.manifest)
+        return replace(prompt, manifest=prompt.manifest.model_copy(update={"prefix_break": cause})) if cause else prompt
+
+    async def cut_for(self, view: SessionView, prompt: Prompt) -> Cut | None:
+        """The prompt left exchanges out: they and more leave the window, down to the target."""
+        sections = prompt.manifest.sections
+        around = sum(size for name, size in sections.items() if name not in ("window", "recalled"))
+        return await self._cut(view, around * 100 // self.budget.margin_percent, prompt.manifest.left_out_exchanges)
+
+    async def cut_if_due(self, view: SessionView) -> Cut | None:
+        """Between requests: the window is brought down to the target if the next prompt would be too full."""
+        if view.window.tokens_raw(0) + self._before_talk_raw < self.budget.due_raw or len(view.window) < 2:
+            return None
+        return await self._cut(view, self._before_talk_raw, 0)
+
+    async def _cut(self, view: SessionView, around_raw: int, at_least: int) -> Cut | None:
+        before_raw = view.window.tokens_raw(0)
+        wanted = exchanges_that_fit(view.window.sums_raw, max(0, self.budget.target_raw - around_raw))
+        count = max(at_least, min(wanted, len(view.window) - 1))
+        if count < 1:
+            return None
+        from_sequence, after_raw = view.cut_figures(count)
+        figures = {"exchanges": count, "before_tokens": before_raw, "after_tokens": after_raw}
+        mark_id = self._rooms.new_id()
+        mark = Mark(
+            id=mark_id,
+            session_id=view.session_id,
+            exchange_id=mark_id,
+            at=self._rooms.clock(),
+            zone=self._rooms.zone,
+            what=MarkKind.CUT,
+            data={"from_sequence": from_sequence, "cause": "the window is full", **figures},
+        )
+        await self._rooms.stores.journal.append(self._rooms.scope, [mark])
+        await view.refresh()
+        return Cut(
+            exchanges=count,
+            before_tokens=self.budget.estimated(before_raw),
+            after_tokens=self.budget.estimated(after_raw),
+        )
+
+    async def record(self, view: SessionView, exchange_id: str, prompt: Prompt) -> Prompt:
+        """Keeps the manifest of a prompt that is about to be sent."""
+        view.last_manifest = prompt.manifest
+        await self._rooms.stores.manifests.put(
+            self._rooms.scope, view.session_id, exchange_id, prompt.manifest.model_dump_json()
+        )
+        return prompt

@@ -1,0 +1,304 @@
+"""How hosts reach the agent: `Agent` from ordinary code, `AsyncAgent` from coroutines.
+
+Both hand their work to the library's own loop thread, so either works in scripts, threads, running
+event loops and notebooks. Neither holds logic of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from memagent.agent.assistant import Assistant, Reply
+from memagent.agent.loop_thread import LoopThread, shared_loop
+from memagent.context.assemble import Prompt
+from memagent.context.manifest import Manifest
+from memagent.events import Event
+from memagent.memory.embed import Embedder
+from memagent.memory.recall import Recalled
+from memagent.settings import Settings
+from memagent.tools.definition import Tool
+from memagent.tools.running import Approve
+from stores.records import Memory, MemoryKind, MemoryState, Message, Session
+
+T = TypeVar("T")
+
+
+class _Facade:
+    """Construction and what needs no waiting; shared by both faces."""
+
+    def __init__(
+        self,
+        *,
+        model: str | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        data_dir: str | Path | None = None,
+        user: str | None = None,
+        session: str | None = None,
+        tools: Iterable[Callable[..., Any] | Tool] = (),
+        instructions: str | None = None,
+        window_tokens: int | None = None,
+        reply_tokens: int | None = None,
+        embedder: str | Embedder | None = None,
+        approve: Approve | None = None,
+        clock: Callable[[], datetime] | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        """An agent for one user on one data folder. Arguments win over ``settings``, which win over the
+        environment. The stores are opened now; the model and the embedder load in the background and
+        their errors come with the first call that needs them.
+
+        ``session``: None for a new one, "last", or the id (or its beginning) of one to go on in; an id
+        nobody used yet begins a session of that name. ``tools``: functions or `tool` objects.
+        ``approve(call)`` is asked before a tool with side effects runs; without it none runs.
+        ``clock()`` gives an aware datetime. Raises SettingsError, ToolError or StoreError."""
+        from memagent.build import build_assistant  # the composition root stands above; only the facade calls it
+
+        given = {
+            "model": model,
+            "base_url": base_url,
+            "api_key": api_key,
+            "data_dir": data_dir,
+            "user": user,
+            "instructions": instructions,
+            "window_tokens": window_tokens,
+            "reply_tokens": reply_tokens,
+        }
+        self._thread: LoopThread = shared_loop()
+        self._assistant: Assistant = self._thread.call(
+            build_assistant(
+                settings=settings,
+                given=given,
+                session=session,
+                tools=tuple(tools),
+                embedder=embedder,
+                approve=approve,
+                clock=clock,
+            )
+        )
+
+    @property
+    def session_id(self) -> str:
+        """The session that the next message goes to."""
+        return self._assistant.session_id
+
+
+class Agent(_Facade):
+    """A memory-centric agent, synchronous. Also a context manager. Safe to use from several threads; one
+    message is answered at a time."""
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._thread.call(work)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def ask(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[str] = (),
+        tool_choice: str | Mapping[str, Any] = "auto",
+        remember: bool = True,
+    ) -> Reply:
+        """Answers a message. ``attachments``: images by path or URL. ``remember=False``: the exchange is
+        journalled but nothing of it becomes a memory. Raises ModelError, PromptTooLargeError, StoreError;
+        an interrupt stops the answer, keeps what was said, and reaches the caller."""
+        return self._call(self._assistant.ask(text, attachments, tool_choice, remember))
+
+    def stream(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[str] = (),
+        tool_choice: str | Mapping[str, Any] = "auto",
+        remember: bool = True,
+    ) -> Iterator[Event]:
+        """Like `ask`, but gives each event as it happens; `Finished` is last. Leaving early cancels."""
+        return self._thread.iterate(self._assistant.stream(text, attachments, tool_choice, remember))
+
+    def preview(self, text: str, *, attachments: Sequence[str] = (), recall: bool = True) -> Prompt:
+        """The prompt this message would be sent with. Calls no model, writes nothing, moves no counter."""
+        return self._call(self._assistant.preview(text, attachments, recall))
+
+    def last_manifest(self) -> Manifest | None:
+        """The manifest of the session's last prompt; None before the first."""
+        return self._call(self._assistant.last_manifest())
+
+    def cancel(self) -> bool:
+        """Stops the answer that is being given in another thread. Says whether there was one."""
+        return self._call(self._assistant.cancel())
+
+    def settle(self, timeout_seconds: float | None = None) -> list[str]:
+        """Waits until background work is done and every index equals the journal; returns what is still
+        open, [] when nothing is."""
+        return self._call(self._assistant.settle(timeout_seconds))
+
+    def ingest(self, messages: Sequence[Mapping[str, Any]], *, session: str | None = None) -> int:
+        """Journals a transcript (dicts with role, content and optionally name, at, id, tool_calls,
+        tool_call_id), any order of roles, and queues its indexing. Returns how many messages it holds.
+        Messages with an id that the session has already are not added again."""
+        return self._call(self._assistant.ingest(messages, session))
+
+    def remember(self, text: str) -> Memory:
+        """Keeps a fact. It is found from now on, in every session of this user."""
+        return self._call(self._assistant.remember(text))
+
+    def recall(self, text: str, *, limit: int = 8) -> list[Recalled]:
+        """The memories nearest to a text, best first."""
+        return self._call(self._assistant.recall(text, limit))
+
+    def memories(self, state: MemoryState | None = None, *, kind: MemoryKind | None = MemoryKind.FACT) -> list[Memory]:
+        """Memories, newest first; ``state`` None: in any state; ``kind`` None: episodes too."""
+        return self._call(self._assistant.memories(state, kind))
+
+    def forget(self, memory_id: str) -> Memory:
+        """Takes a memory out of recall and prompts; it can be restored. Raises NotFoundError."""
+        return self._call(self._assistant.set_state(memory_id, MemoryState.FORGOTTEN))
+
+    def restore(self, memory_id: str) -> Memory:
+        """Brings a forgotten memory back. Raises NotFoundError."""
+        return self._call(self._assistant.set_state(memory_id, MemoryState.ACTIVE))
+
+    def history(self, session: str | None = None) -> list[Message]:
+        """Everything that was said in a session (this one by default), oldest first, in the window or not."""
+        return self._call(self._assistant.history(session))
+
+    def sessions(self) -> list[Session]:
+        """This user's sessions, last used first."""
+        return self._call(self._assistant.sessions())
+
+    def resume(self, session: str) -> str:
+        """Goes on in a session: its id, the beginning of one, or "last". Raises NotFoundError."""
+        return self._call(self._assistant.resume(session))
+
+    def new_session(self) -> str:
+        """Begins a new session and returns its id."""
+        return self._call(self._assistant.new_session())
+
+    def model_name(self) -> str:
+        """The model's name; waits until it is open. Raises ModelError."""
+        return self._call(self._assistant.model()).profile.name
+
+    def endpoint(self) -> str:
+        """Where the model is; waits until it is open. Raises ModelError."""
+        return self._call(self._assistant.model()).endpoint
+
+    def close(self) -> None:
+        """Stops and releases everything; what is not indexed yet is indexed at the next start."""
+        self._call(self._assistant.close())
+
+
+class AsyncAgent(_Facade):
+    """A memory-centric agent for coroutines, in any event loop. Every method does what its namesake of
+    `Agent` does."""
+
+    async def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return await self._thread.await_(work)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[str] = (),
+        tool_choice: str | Mapping[str, Any] = "auto",
+        remember: bool = True,
+    ) -> Reply:
+        """See `Agent.ask`. Cancelling the task stops the answer and keeps what was said."""
+        return await self._call(self._assistant.ask(text, attachments, tool_choice, remember))
+
+    def stream(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[str] = (),
+        tool_choice: str | Mapping[str, Any] = "auto",
+        remember: bool = True,
+    ) -> AsyncIterator[Event]:
+        """See `Agent.stream`."""
+        return self._thread.aiterate(self._assistant.stream(text, attachments, tool_choice, remember))
+
+    async def preview(self, text: str, *, attachments: Sequence[str] = (), recall: bool = True) -> Prompt:
+        """See `Agent.preview`."""
+        return await self._call(self._assistant.preview(text, attachments, recall))
+
+    async def last_manifest(self) -> Manifest | None:
+        """See `Agent.last_manifest`."""
+        return await self._call(self._assistant.last_manifest())
+
+    async def cancel(self) -> bool:
+        """See `Agent.cancel`."""
+        return await self._call(self._assistant.cancel())
+
+    async def settle(self, timeout_seconds: float | None = None) -> list[str]:
+        """See `Agent.settle`."""
+        return await self._call(self._assistant.settle(timeout_seconds))
+
+    async def ingest(self, messages: Sequence[Mapping[str, Any]], *, session: str | None = None) -> int:
+        """See `Agent.ingest`."""
+        return await self._call(self._assistant.ingest(messages, session))
+
+    async def remember(self, text: str) -> Memory:
+        """See `Agent.remember`."""
+        return await self._call(self._assistant.remember(text))
+
+    async def recall(self, text: str, *, limit: int = 8) -> list[Recalled]:
+        """See `Agent.recall`."""
+        return await self._call(self._assistant.recall(text, limit))
+
+    async def memories(
+        self, state: MemoryState | None = None, *, kind: MemoryKind | None = MemoryKind.FACT
+    ) -> list[Memory]:
+        """See `Agent.memories`."""
+        return await self._call(self._assistant.memories(state, kind))
+
+    async def forget(self, memory_id: str) -> Memory:
+        """See `Agent.forget`."""
+        return await self._call(self._assistant.set_state(memory_id, MemoryState.FORGOTTEN))
+
+    async def restore(self, memory_id: str) -> Memory:
+        """See `Agent.restore`."""
+        return await self._call(self._assistant.set_state(memory_id, MemoryState.ACTIVE))
+
+    async def history(self, session: str | None = None) -> list[Message]:
+        """See `Agent.history`."""
+        return await self._call(self._assistant.history(session))
+
+    async def sessions(self) -> list[Session]:
+        """See `Agent.sessions`."""
+        return await self._call(self._assistant.sessions())
+
+    async def resume(self, session: str) -> str:
+        """See `Agent.resume`."""
+        return await self._call(self._assistant.resume(session))
+
+    async def new_session(self) -> str:
+        """See `Agent.new_session`."""
+        return await self._call(self._assistant.new_session())
+
+    async def model_name(self) -> str:
+        """See `Agent.model_name`."""
+        return (await self._call(self._assistant.model())).profile.name
+
+    async def endpoint(self) -> str:
+        """See `Agent.endpoint`."""
+        return (await self._call(self._assistant.model())).endpoint
+
+    async def close(self) -> None:
+        """See `Agent.close`."""
+        await self._call(self._assistant.close())

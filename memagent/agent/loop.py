@@ -1,0 +1,271 @@
+"""The loop: journal, recall, assemble, ask, run tools, and again, until there is an answer.
+
+Everything said or done is in the journal before it is sent or shown as done, so a process killed at
+any point loses nothing that was acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memagent.agent.composing import Composer
+from memagent.agent.rooms import Rooms
+from memagent.agent.session import SessionView
+from memagent.context.assemble import Prompt
+from memagent.context.manifest import Candidate
+from memagent.context.render import ContextBlock, Exchange, build_exchange
+from memagent.errors import ContextTooLongError, ModelError
+from memagent.events import Cut, Event, Finished, FinishReason, Notice, Recalled, TextDelta, ToolFinished, ToolStarted, Usage
+from memagent.llm.client import ChatModel, ChatRequest, Completion, Retrying, TextPiece
+from memagent.tools.definition import Tool
+from memagent.tools.running import Limits, Outcome, run_calls
+from stores.records import ImagePart, LedgerEntry, Mark, MarkKind, Message, MessageRole, ToolCall
+
+TEMPERATURE_WITH_TOOLS = 0.2
+STOPPED = {
+    "turn_limit": "I stopped after {turns} turns without reaching an answer.",
+    "no_progress": "I stopped: the same tool call kept giving the same result.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the person asks. ``remember`` False: nothing of the exchange becomes a memory."""
+
+    text: str
+    images: tuple[ImagePart, ...] = ()
+    tool_choice: str | Mapping[str, Any] = "auto"
+    remember: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How an exchange ended. ``prompt`` is the last one sent; None if none was."""
+
+    text: str
+    finish_reason: FinishReason
+    usage: Usage
+    prompt: Prompt | None
+
+
+class ExchangeRun:
+    """One exchange, from the person's message to the final answer. `run` is called once."""
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        view: SessionView,
+        composer: Composer,
+        model: ChatModel,
+        tools: Mapping[str, Tool],
+        question: Question,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._rooms = rooms
+        self._view = view
+        self._composer = composer
+        self._model = model
+        self._tools = tools
+        self._question = question
+        self._emit = emit
+        self._entries: list[Message | Mark] = []
+        self._block = ContextBlock()
+        self._candidates: tuple[Candidate, ...] = ()
+        self._exchange_id = rooms.new_id()
+        self._usage = Usage()
+        self._spoken = ""
+        self._prompt: Prompt | None = None
+        self._seen: set[tuple[str, str, str]] = set()
+
+    @property
+    def exchange_id(self) -> str:
+        return self._exchange_id
+
+    async def run(self) -> Answer:
+        """Answers. Raises a ModelError, PromptTooLargeError or StoreError; what was said stays journalled."""
+        try:
+            return await self._answered()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()  # the rest of this is the orderly end of a cancelled exchange
+            return await self._end(self._spoken, "cancelled", partial=True)
+        finally:
+            await self._view.finish_open()
+            await self._composer.cut_if_due(self._view)
+
+    async def _answered(self) -> Answer:
+        await self._open()
+        stop: FinishReason = "stop"
+        for turn in range(1, self._rooms.settings.turn_limit + 1):
+            if turn == self._rooms.settings.turn_limit and turn > 1:
+                stop = "turn_limit"
+            completion = await self._ask(last=stop != "stop")
+            if not completion.calls:
+                partial = completion.finish_reason == "partial"
+                reason = "partial" if partial else "length" if completion.finish_reason == "length" else stop
+                return await self._end(completion.text, reason, partial=partial)
+            if stop != "stop":
+                break  # told not to call tools, the model called one: that call is neither run nor stored
+            if not await self._use_tools(completion):
+                stop = "no_progress"
+        if stop == "stop":
+            stop = "turn_limit"
+        return await self._end(STOPPED[stop].format(turns=self._rooms.settings.turn_limit), stop)
+
+    async def _open(self) -> None:
+        """The message goes to the journal first; then what memory has to say about it."""
+        question = self._question
+        await self._rooms.indexer.catch_up(self._rooms.scope)
+        await self._view.refresh()
+        before = self._view.last_at or await self._composer.last_talk()
+        self._view.open_exchange_id = self._exchange_id
+        message = self._message(MessageRole.USER, question.text, id=self._exchange_id, images=question.images)
+        # composed against an unsent prompt first: what can never fit is refused before anything is stored
+        self._composer.prompt(self._view, self._exchange([message]))
+        await self._write(message)
+        self._block, self._candidates = await self._composer.recall(self._view, question.text, message.id, before)
+        if self._block.recalled:
+            self._emit(Recalled(memory_ids=tuple(line.memory_id for line in self._block.recalled)))
+        await self._write(self._mark(MarkKind.CONTEXT, **await self._composer.block_data(self._block)))
+
+    async def _ask(self, *, last: bool) -> Completion:
+        """One model call. A prompt that the server finds too long is made smaller once."""
+        try:
+            return await self._ask_once(last)
+        except ContextTooLongError as error:
+            if self._spoken:
+                raise
+            self._emit(Notice(level="warning", text=f"{error} Trying again with a shorter prompt."))
+            self._composer.tighten()
+            return await self._ask_once(last)
+
+    async def _ask_once(self, last: bool) -> Completion:
+        prompt = await self._next_prompt()
+        request = ChatRequest(
+            messages=prompt.wire_messages,
+            tools=prompt.wire_tools,
+            tool_choice="none" if last else self._question.tool_choice,
+            max_tokens=prompt.manifest.reserve_tokens,
+            temperature=self._temperature(prompt),
+        )
+        self._spoken = ""
+        try:
+            async for piece in self._model.stream(request):
+                match piece:
+                    case TextPiece(text):
+                        self._spoken += text
+                        self._emit(TextDelta(text=text))
+                    case Retrying(attempt, after, reason):
+                        self._emit(Notice(text=f"{reason}; trying again in {after:.0f} s (attempt {attempt})"))
+                    case Completion():
+                        return await self._account(piece)
+        except ModelError as error:
+            await self._ledger(Usage(), 0.0, type(error).__name__)
+            raise
+        raise AssertionError("a stream ends with a Completion or an error")
+
+    def _temperature(self, prompt: Prompt) -> float | None:
+        settings = self._rooms.settings
+        return settings.temperature if settings.temperature is not None else TEMPERATURE_WITH_TOOLS if prompt.wire_tools else None
+
+    async def _next_prompt(self) -> Prompt:
+        current = self._exchange(self._entries)
+        prompt = self._composer.prompt(self._view, current, self._candidates)
+        if prompt.manifest.left_out_exchanges and (cut := await self._composer.cut_for(self._view, prompt)):
+            self._emit(cut)
+            done = self._composer.prompt(self._view, current, self._candidates)
+            prompt = replace(done, manifest=done.manifest.model_copy(update={"compaction": "done"}))
+        self._prompt = await self._composer.record(self._view, self._exchange_id, prompt)
+        return self._prompt
+
+    async def _account(self, completion: Completion) -> Completion:
+        self._usage += completion.usage
+        await self._ledger(completion.usage, completion.latency_seconds, completion.finish_reason)
+        for notice in completion.notices:
+            self._emit(Notice(text=notice))
+        return completion
+
+    async def _use_tools(self, completion: Completion) -> bool:
+        """Journals the calls, runs them, journals each result as it comes. False: nothing new came of it."""
+        await self._write(self._message(MessageRole.ASSISTANT, completion.text, calls=completion.calls))
+        self._spoken = ""
+
+        async def on_start(call: ToolCall) -> None:
+            await self._write(self._mark(MarkKind.STARTED, call_id=call.id, name=call.name))
+            self._emit(ToolStarted(call_id=call.id, name=call.name, arguments=call.arguments))
+
+        async def on_finish(outcome: Outcome) -> None:
+            call = outcome.call
+            await self._write(
+                self._message(
+                    MessageRole.TOOL, outcome.content, call_id=call.id, name=call.name, failed=outcome.failed
+                )
+            )
+            self._emit(ToolFinished(call_id=call.id, name=call.name, content=outcome.content, failed=outcome.failed))
+
+        outcomes = await run_calls(
+            completion.calls,
+            self._tools,
+            limits=Limits(self._rooms.settings.tool_timeout_seconds),
+            approve=self._rooms.approve,
+            on_start=on_start,
+            on_finish=on_finish,
+        )
+        results = {(o.call.name, o.call.arguments, o.content) for o in outcomes}
+        news = bool(results - self._seen)
+        self._seen |= results
+        return news
+
+    async def _end(self, text: str, reason: FinishReason, *, partial: bool = False) -> Answer:
+        if text.strip() or partial:
+            await self._write(self._message(MessageRole.ASSISTANT, text, partial=partial))
+        return Answer(text, reason, self._usage, self._prompt)
+
+    async def _write(self, entry: Message | Mark) -> None:
+        self._entries += await self._rooms.stores.journal.append(self._rooms.scope, [entry])
+
+    def _exchange(self, entries: Sequence[Message | Mark]) -> Exchange:
+        exchange = build_exchange(entries, self._block)
+        assert exchange is not None  # it holds the person's message
+        return exchange
+
+    def _message(self, role: MessageRole, content: str, **more: Any) -> Message:
+        return Message(
+            role=role, content=content, remember=self._question.remember, **{**self._envelope(), **more}
+        )
+
+    def _mark(self, what: MarkKind, **data: Any) -> Mark:
+        return Mark(what=what, data=data, **self._envelope())
+
+    def _envelope(self) -> dict[str, Any]:
+        return {
+            "id": self._rooms.new_id(),
+            "session_id": self._view.session_id,
+            "exchange_id": self._exchange_id,
+            "at": self._rooms.clock(),
+            "zone": self._rooms.zone,
+        }
+
+    async def _ledger(self, usage: Usage, latency_seconds: float, outcome: str) -> None:
+        await self._rooms.stores.ledger.add(
+            self._rooms.scope,
+            LedgerEntry(
+                id=self._rooms.new_id(),
+                session_id=self._view.session_id,
+                exchange_id=self._exchange_id,
+                role="chat",
+                model=self._model.profile.name,
+                endpoint=self._model.endpoint,
+                at=self._rooms.clock(),
+                prompt_tokens=usage.prompt_tokens,
+                cached_tokens=usage.cached_tokens,
+                completion_tokens=usage.completion_tokens,
+                estimated=usage.estimated,
+                latency_seconds=latency_seconds,
+                outcome=outcome,
+            ),
+        )

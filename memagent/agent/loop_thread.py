@@ -1,0 +1,96 @@
+"""The library's own event loop, in a thread of its own.
+
+All work runs there, so the same agent serves plain scripts, running event loops, Jupyter and many
+threads alike, and nothing belongs to a loop that the host closes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from memagent.errors import MemagentError
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    """A running event loop in a daemon thread. One serves the whole process: see `shared_loop`."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="memagent-loop", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Starts work there and returns its future; cancelling the future cancels the work."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs work there and waits. An interrupt cancels the work, waits while it cleans up, and goes on."""
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise MemagentError("a synchronous call from inside the agent's own loop would wait for itself; use AsyncAgent")
+        over = threading.Event()
+        future = self.submit(_announced(work, over))
+        try:
+            return future.result()
+        except (KeyboardInterrupt, SystemExit):
+            future.cancel()
+            over.wait(CLEAN_UP_SECONDS)
+            raise
+
+    async def await_(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs work there and awaits it from any other loop. Cancellation is passed on."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    def iterate(self, items: AsyncGenerator[T]) -> Iterator[T]:
+        """The items, pulled one by one from a thread. Leaving early, or an interrupt, closes the source."""
+        try:
+            while (item := self.call(_next(items))) is not _END:
+                yield item  # pyright: ignore[reportReturnType]
+        finally:
+            self.call(items.aclose())
+
+    async def aiterate(self, items: AsyncGenerator[T]) -> AsyncIterator[T]:
+        """The items, pulled one by one from another loop."""
+        try:
+            while (item := await self.await_(_next(items))) is not _END:
+                yield item  # pyright: ignore[reportReturnType]
+        finally:
+            await self.await_(items.aclose())
+
+
+CLEAN_UP_SECONDS = 10.0
+_END = object()
+
+
+async def _next(items: AsyncGenerator[T]) -> T | object:
+    return await anext(items, _END)
+
+
+async def _announced(work: Coroutine[Any, Any, T], over: threading.Event) -> T:
+    try:
+        return await work
+    finally:
+        over.set()
+
+
+_lock = threading.Lock()
+_shared: LoopThread | None = None
+
+
+def shared_loop() -> LoopThread:
+    """The process's loop thread, started on first use."""
+    global _shared
+    with _lock:
+        if _shared is None:
+            _shared = LoopThread()
+        return _shared

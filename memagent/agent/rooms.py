@@ -1,0 +1,60 @@
+"""What an agent is made of, wired by the composition root."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memagent.context.assemble import Offer
+from memagent.llm.client import ChatModel
+from memagent.memory.embed import EmbeddingService
+from memagent.memory.indexing import Indexer
+from memagent.memory.recall import Recaller
+from memagent.settings import Settings
+from memagent.tools.definition import Tool
+from memagent.tools.running import Approve
+from stores.base import Journal, Ledger, Manifests, MemoryTable, Outbox, VectorIndex
+from stores.records import Scope
+
+Clock = Callable[[], datetime]
+"""The time, as an aware datetime."""
+NewId = Callable[[], str]
+"""A new id each time, unique for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where everything is kept. ``close`` releases all of it."""
+
+    journal: Journal
+    memories: MemoryTable
+    outbox: Outbox
+    vectors: VectorIndex
+    ledger: Ledger
+    manifests: Manifests
+    close: Callable[[], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Rooms:
+    """One agent's rooms. ``open_model`` may take seconds and raise a ModelError; everything else is ready.
+
+    ``notices`` holds lines for the person that came up in the background; the next exchange delivers them.
+    """
+
+    settings: Settings
+    scope: Scope
+    zone: str
+    clock: Clock
+    new_id: NewId
+    stores: Stores
+    embedding: EmbeddingService
+    indexer: Indexer
+    recaller: Recaller
+    open_model: Callable[[], Awaitable[ChatModel]]
+    host_tools: dict[str, Tool]
+    offer: Offer
+    approve: Approve | None
+    notices: deque[str] = field(default_factory=lambda: deque(maxlen=50))

@@ -1,0 +1,183 @@
+"""One session as a view of the journal: its window, kept in step with what is written by anyone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memagent.context.budget import Budget
+from memagent.context.manifest import Manifest
+from memagent.context.render import ContextBlock, ContextLine, build_exchange
+from memagent.context.window import ClosedExchange, Window, close_exchange
+from memagent.llm.tokens import TokenCounter
+from stores.base import Journal, Manifests, MemoryTable
+from stores.records import Mark, MarkKind, MemoryState, Message, Scope
+
+
+class SessionView:
+    """The window of one session. `refresh` brings it up to date; all else reads it.
+
+    ``open_exchange_id`` is the exchange that is being answered here and now: it is kept out of the window.
+    """
+
+    def __init__(
+        self,
+        *,
+        scope: Scope,
+        session_id: str,
+        journal: Journal,
+        manifests: Manifests,
+        memories: MemoryTable,
+        counter: TokenCounter,
+        budget: Budget,
+    ) -> None:
+        self.scope = scope
+        self.session_id = session_id
+        self.window = Window()
+        self.open_exchange_id: str | None = None
+        self.forgotten: frozenset[str] = frozenset()
+        self.last_at: datetime | None = None
+        self.last_manifest: Manifest | None = None
+        self._journal = journal
+        self._manifests = manifests
+        self._memories = memories
+        self._counter = counter
+        self._budget = budget
+        self._entries: dict[str, list[Message | Mark]] = {}
+        self._closed: dict[str, ClosedExchange] = {}
+        self._last_sequence = 0
+        self._loaded = False
+
+    async def refresh(self) -> None:
+        """Reads what is new in the journal, whoever wrote it."""
+        if not self._loaded:
+            await self._load()
+        entries = await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence)
+        if entries:
+            await self._take(entries)
+
+    async def _load(self) -> None:
+        cut = await self._journal.last_cut(self.scope, self.session_id)
+        self._last_sequence = _from_sequence(cut) - 1 if cut else 0
+        stored = await self._manifests.last(self.scope, self.session_id)
+        self.last_manifest = Manifest.model_validate_json(stored) if stored else None
+        self._loaded = True
+
+    async def _take(self, entries: Sequence[Message | Mark]) -> None:
+        touched: dict[str, None] = {}
+        cut: Mark | None = None
+        for entry in entries:
+            self._last_sequence = entry.sequence
+            if isinstance(entry, Mark) and entry.what is MarkKind.CUT:
+                cut = entry
+            else:
+                self._entries.setdefault(entry.exchange_id, []).append(entry)
+                touched[entry.exchange_id] = None
+            if isinstance(entry, Message):
+                self.last_at = entry.at
+        await self._close(touched)
+        if cut is not None:
+            self._drop_before(_from_sequence(cut))
+
+    async def _close(self, exchange_ids: dict[str, None]) -> None:
+        blocks = await self._blocks(exchange_ids)
+        grows_only = not any(exchange_id in self._closed for exchange_id in exchange_ids)
+        for exchange_id in exchange_ids:
+            if exchange_id == self.open_exchange_id:
+                continue
+            exchange = build_exchange(self._entries[exchange_id], blocks.get(exchange_id, ContextBlock()))
+            if exchange is None:
+                continue
+            closed = close_exchange(exchange, self._budget, self._counter)
+            self._closed[exchange_id] = closed
+            if grows_only:
+                self.window.append(closed)
+        if not grows_only:
+            self._rebuild()
+
+    def _rebuild(self) -> None:
+        self.window = Window(self._closed.values())
+
+    async def _blocks(self, exchange_ids: dict[str, None]) -> dict[str, ContextBlock]:
+        """The context blocks as they were shown, from the texts kept by hash; without what is no longer
+        active. An erased text leaves its line out."""
+        marks = {
+            exchange_id: entry
+            for exchange_id in exchange_ids
+            for entry in self._entries[exchange_id]
+            if isinstance(entry, Mark) and entry.what is MarkKind.CONTEXT
+        }
+        items = [item for mark in marks.values() for item in _recalled_items(mark)]
+        texts = await self._manifests.texts(self.scope, [digest for _, _, digest in items]) if items else {}
+        ids = list({memory_id for memory_id, _, _ in items})
+        states = {m.id: m.state for m in await self._memories.get(self.scope, ids)} if ids else {}
+        inactive = frozenset(i for i in ids if states.get(i) is not MemoryState.ACTIVE)
+        self.forgotten |= inactive
+        blocks: dict[str, ContextBlock] = {}
+        for exchange_id, mark in marks.items():
+            lines = [ContextLine(i, version, texts[digest]) for i, version, digest in _recalled_items(mark) if digest in texts]
+            blocks[exchange_id] = ContextBlock(_moment(mark), tuple(lines)).without(inactive)
+        return blocks
+
+    async def finish_open(self) -> None:
+        """The open exchange is over: it joins the window, rendered from the journal as any other."""
+        exchange_id, self.open_exchange_id = self.open_exchange_id, None
+        await self.refresh()
+        if exchange_id in self._entries and exchange_id not in self._closed:
+            await self._close({exchange_id: None})
+
+    async def reconsider(self, memory_id: str) -> None:
+        """A memory was forgotten or restored: blocks that showed it are rendered anew."""
+        shown = {
+            exchange_id: None
+            for exchange_id, entries in self._entries.items()
+            for entry in entries
+            if isinstance(entry, Mark)
+            and entry.what is MarkKind.CONTEXT
+            and any(item[0] == memory_id for item in _recalled_items(entry))
+        }
+        self.forgotten -= {memory_id}
+        if shown:
+            await self._close(shown)
+
+    def _drop_before(self, sequence: int) -> None:
+        gone = [i for i, closed in self._closed.items() if closed.exchange.first_sequence < sequence]
+        for exchange_id in gone:
+            del self._closed[exchange_id], self._entries[exchange_id]
+        if gone:
+            self._rebuild()
+
+    def cut_figures(self, count: int) -> tuple[int, int]:
+        """The first sequence that stays when ``count`` exchanges leave, and the window's tokens then."""
+        kept = self.window.exchanges[count:]
+        return (kept[0].exchange.first_sequence if kept else self._last_sequence + 1), self.window.tokens_raw(count)
+
+    @property
+    def next_sequence(self) -> int:
+        """The sequence that the next entry will get if nobody else writes first."""
+        return self._last_sequence + 1
+
+    @property
+    def unanswered_exchange_id(self) -> str | None:
+        """The newest exchange, if the person's message in it has no answer yet."""
+        newest = next(reversed(self._closed.values()), None)
+        return newest.exchange.id if newest and newest.exchange.user and newest.exchange.answer is None else None
+
+
+def _from_sequence(cut: Mark) -> int:
+    value = cut.data.get("from_sequence", 1)
+    return value if isinstance(value, int) else 1
+
+
+def _moment(mark: Mark) -> tuple[str, ...]:
+    value = mark.data.get("moment")
+    return tuple(str(line) for line in value) if isinstance(value, list) else ()
+
+
+def _recalled_items(mark: Mark) -> list[tuple[str, int, str]]:
+    """(memory id, version, hash of the line) as the mark holds them."""
+    value = mark.data.get("recalled")
+    items = value if isinstance(value, list) else []
+    return [
+        (str(item["id"]), int(str(item["version"])), str(item["hash"])) for item in items if isinstance(item, dict)
+    ]

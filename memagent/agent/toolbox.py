@@ -1,0 +1,41 @@
+"""memagent's own tools: what the model may do with memory."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from memagent.memory.recall import Recalled
+from memagent.tools.definition import Tool, tool
+from stores.records import Memory
+
+Remember = Callable[[str], Awaitable[Memory]]
+Recall = Callable[[str], Awaitable[Sequence[Recalled]]]
+
+
+def memory_tools(remember: Remember, recall: Recall) -> list[Tool]:
+    """`recall` and `remember`, most useful first (small windows offer only the first)."""
+
+    @tool(name="recall")
+    async def recall_tool(query: str) -> str:
+        """Search the notes of all earlier conversations. Use it when the question is about something
+        the person said before and the <context> block does not answer it.
+
+        Args:
+            query: What to look for, in a few words, e.g. "sister city".
+        """
+        found = await recall(query)
+        lines = [f"- {item.memory.said_at:%Y-%m-%d}, {item.memory.trust.value}: {item.memory.text}" for item in found]
+        return "\n".join(lines) or "Nothing was found."
+
+    @tool(name="remember")
+    async def remember_tool(text: str) -> str:
+        """Keep a fact about the person for later conversations. Use it only when the person asks you
+        to remember something; everything said is kept anyway.
+
+        Args:
+            text: The fact as one full sentence, e.g. "The user's sister Maya lives in Lisbon."
+        """
+        memory = await remember(text)
+        return f"Remembered: {memory.text}"
+
+    return [recall_tool, remember_tool]

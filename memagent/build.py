@@ -1,0 +1,182 @@
+"""The composition root: settings in, a wired agent out. The only place that names concrete stores."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import tzlocal
+
+from memagent import prompts
+from memagent.agent.assistant import LAST, Assistant
+from memagent.agent.rooms import Clock, Rooms, Stores
+from memagent.context.assemble import Offer
+from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
+from memagent.llm.client import ChatModel
+from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
+from memagent.memory.indexing import Indexer
+from memagent.memory.recall import Recaller
+from memagent.settings import Settings, load_settings
+from memagent.tools.definition import Tool, tool
+from memagent.tools.running import Approve
+from stores.base import VectorIndex
+from stores.records import scope_of
+from stores.sql import SqlStores, open_sql
+from stores.vectors import DeferredVectorIndex
+
+DATABASE_NAME = "memagent.db"
+VECTORS_NAME = "vectors"
+LOCK_NAME = "vectors.lock"
+
+
+class OpenModel(Protocol):
+    """Opens the model of some settings."""
+
+    async def __call__(self, settings: Settings) -> ChatModel: ...
+
+
+async def build_assistant(
+    *,
+    settings: Settings | None = None,
+    given: Mapping[str, Any] | None = None,
+    session: str | None = None,
+    tools: Sequence[Callable[..., Any] | Tool] = (),
+    embedder: str | Embedder | None = None,
+    approve: Approve | None = None,
+    clock: Clock | None = None,
+    model: ChatModel | None = None,
+) -> Assistant:
+    """Wires an agent and starts it. ``given`` overrides ``settings`` where it is not None; ``model`` is
+    used as it is, without looking for one. Raises SettingsError, ToolError, StoreError, NotFoundError."""
+    chosen = _settings(settings, given or {})
+    host_tools = _host_tools(tools)
+    zone = _zone(chosen)
+    now: Clock = clock or _utc_now
+    sql = await asyncio.to_thread(_open_data, chosen.data_dir)
+    vectors = DeferredVectorIndex(lambda: _chroma(chosen.data_dir / VECTORS_NAME))
+    embedding = EmbeddingService(_embedder_loader(embedder, chosen))
+    notices: deque[str] = deque(maxlen=50)
+    indexer = Indexer(
+        journal=sql.journal,
+        memories=sql.memories,
+        outbox=sql.outbox,
+        vectors=vectors,
+        embedding=embedding,
+        lock_path=chosen.data_dir / LOCK_NAME,
+        clock=now,
+        notify=notices.append,
+    )
+    recaller = Recaller(
+        memories=sql.memories,
+        lexical=sql.lexical,
+        vectors=vectors,
+        outbox=sql.outbox,
+        embedding=embedding,
+        holds_lock=lambda: indexer.holds_lock,
+    )
+    rooms = Rooms(
+        settings=chosen,
+        scope=scope_of(chosen.user),
+        zone=zone,
+        clock=now,
+        new_id=_new_id,
+        stores=_stores(sql, vectors),
+        embedding=embedding,
+        indexer=indexer,
+        recaller=recaller,
+        open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
+        host_tools=host_tools,
+        offer=Offer(
+            instructions=chosen.instructions or "",
+            host_tools=tuple(t.schema() for t in host_tools.values()),
+            own_text=prompts.text("system"),
+        ),
+        approve=approve,
+        notices=notices,
+    )
+    assistant = Assistant(rooms, session if session != LAST else None)
+    await assistant.start()
+    if session:
+        await assistant.resume_or_begin(session)
+    return assistant
+
+
+def _settings(settings: Settings | None, given: Mapping[str, Any]) -> Settings:
+    wanted = {name: value for name, value in given.items() if value is not None}
+    if settings is None:
+        return load_settings(**wanted)
+    return load_settings(**{**settings.model_dump(exclude_unset=True), **wanted})
+
+
+def _host_tools(tools: Sequence[Callable[..., Any] | Tool]) -> dict[str, Tool]:
+    made: dict[str, Tool] = {}
+    for item in tools:
+        one = item if isinstance(item, Tool) else tool(item)
+        if one.name in made:
+            raise ToolError(f"two tools are called {one.name!r}; give one of them another name: @tool(name=…)")
+        made[one.name] = one
+    return made
+
+
+def _zone(settings: Settings) -> str:
+    zone = settings.zone or tzlocal.get_localzone_name() or "UTC"
+    try:
+        return ZoneInfo(zone).key
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        if settings.zone:
+            raise SettingsError(f"zone: {zone!r} is no IANA time zone; write for example Europe/Berlin") from error
+        return "UTC"
+
+
+def _open_data(data_dir: Path) -> SqlStores:
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        kind = DiskFullError if error.errno == 28 else StoreError
+        raise kind(f"the data folder {data_dir} cannot be made: {error.strerror}; set another with --data-dir") from error
+    return open_sql(data_dir / DATABASE_NAME)
+
+
+def _chroma(path: Path) -> VectorIndex:
+    from stores.chroma import ChromaVectorIndex  # takes more than a second; nobody waits for it here
+
+    return ChromaVectorIndex(path)
+
+
+def _embedder_loader(embedder: str | Embedder | None, settings: Settings) -> Callable[[], Embedder]:
+    if embedder is None or isinstance(embedder, str):
+        name = embedder or settings.embedder
+        return lambda: SentenceTransformerEmbedder(name)
+    return lambda: embedder
+
+
+def _stores(sql: SqlStores, vectors: VectorIndex) -> Stores:
+    async def close() -> None:
+        await vectors.close()
+        await sql.close()
+
+    return Stores(sql.journal, sql.memories, sql.outbox, vectors, sql.ledger, sql.manifests, close)
+
+
+async def _open_model(settings: Settings) -> ChatModel:
+    from memagent.llm.opening import open_model  # brings the openai SDK, which takes half a second
+
+    return await open_model(settings)
+
+
+async def _given(model: ChatModel) -> ChatModel:
+    return model
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:20]

@@ -1,0 +1,255 @@
+"""Assembling a prompt: four parts, one budget. Pure: values in, a prompt out.
+
+Fixed first (system text, tools, the newest message), then the current exchange's tool turns, then as
+many of the newest closed exchanges as fit. What memagent adds itself gives way before anything of the
+host's or the person's does.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memagent import prompts
+from memagent.context.budget import (
+    ALL_TOOLS_FROM_WINDOW_TOKENS,
+    MIN_REPLY_TOKENS,
+    OWN_SHARE_PERCENT,
+    OWN_TEXT_FROM_WINDOW_TOKENS,
+    Budget,
+    exchanges_that_fit,
+)
+from memagent.context.fit import fit_turns
+from memagent.context.manifest import SECTIONS, Candidate, Manifest
+from memagent.context.render import ContextBlock, Exchange, Wire, user_message
+from memagent.context.window import Window
+from memagent.errors import PromptTooLargeError
+from memagent.llm.profiles import ModelProfile
+from memagent.llm.tokens import REPLY_PRIMING_TOKENS, TokenCounter
+
+OWN_SMALL_TOOLS = frozenset({"recall", "read_output"})
+"""Of memagent's own tools only these are offered in windows below 8k."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the host and memagent itself put before every conversation."""
+
+    instructions: str = ""
+    host_tools: tuple[dict[str, Any], ...] = ()
+    own_text: str = ""
+    own_tools: tuple[dict[str, Any], ...] = ()
+
+    def system_text(self) -> str:
+        return "\n\n".join(part for part in (self.instructions.strip(), self.own_text) if part)
+
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        return self.host_tools + self.own_tools
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Exactly what would be sent, and why. ``messages`` and ``tools`` give fresh copies."""
+
+    manifest: Manifest
+    wire_messages: tuple[Wire, ...]
+    wire_tools: tuple[dict[str, Any], ...]
+
+    @property
+    def messages(self) -> list[Wire]:
+        return [copy.deepcopy(m) if "tool_calls" in m else dict(m) for m in self.wire_messages]
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        return copy.deepcopy(list(self.wire_tools))
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSource:
+    """All that a prompt is made from."""
+
+    profile: ModelProfile
+    budget: Budget
+    offer: Offer
+    window: Window
+    current: Exchange
+    candidates: tuple[Candidate, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    settings_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """The part of a prompt that is there in any case, as it fits."""
+
+    budget: Budget
+    offer: Offer
+    block: ContextBlock
+    system: Wire | None
+    user: Wire
+    system_raw: int
+    tools_raw: int
+    user_raw: int
+    block_raw: int
+
+    @property
+    def total_raw(self) -> int:
+        return self.system_raw + self.tools_raw + self.user_raw + REPLY_PRIMING_TOKENS
+
+
+def own_share(offer: Offer, window_tokens: int, counter: TokenCounter) -> Offer:
+    """The offer with memagent's own text and tools cut to their share of the window: one line and no
+    tools below 2k, `recall` and `read_output` only below 8k, 15 % at most anywhere."""
+    if window_tokens < OWN_TEXT_FROM_WINDOW_TOKENS:
+        # one line, so that there is exactly one system message at every size
+        line = "" if offer.instructions.strip() else prompts.text("system_small")
+        return replace(offer, own_text=line, own_tools=())
+    tools = offer.own_tools
+    if window_tokens < ALL_TOOLS_FROM_WINDOW_TOKENS:
+        tools = tuple(t for t in tools if t["function"]["name"] in OWN_SMALL_TOOLS)
+    room = window_tokens * OWN_SHARE_PERCENT // 100 - counter.text(offer.own_text)
+    while tools and counter.tools(tools) > room:
+        tools = tools[:-1]
+    return replace(offer, own_tools=tools)
+
+
+def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
+    """The prompt. Raises PromptTooLargeError only if the host's instructions and tools, the newest
+    message and 256 tokens of reply exceed the window. Exchanges that do not fit are left out whole,
+    oldest first, and the manifest says so."""
+    fixed = _fit_fixed(source, counter)
+    budget, window = fixed.budget, source.window
+    turns = fit_turns(source.current.turns, budget, budget.limit_raw - fixed.total_raw, counter)
+    left_out = exchanges_that_fit(window.sums_raw, budget.limit_raw - fixed.total_raw - turns.tokens_raw)
+    head = [] if fixed.system is None else [fixed.system]
+    messages = (*head, *window.messages(left_out), fixed.user, *turns.messages)
+    recalled_raw = window.recalled_raw(left_out) + fixed.block_raw
+    total_raw = fixed.total_raw + turns.tokens_raw + window.tokens_raw(left_out)
+    raw = {
+        "system": fixed.system_raw,
+        "tools": fixed.tools_raw,
+        "profile": 0,
+        "summaries": 0,
+        "window": window.tokens_raw(left_out) - window.recalled_raw(left_out),
+        "recalled": recalled_raw,
+        "current": fixed.user_raw - fixed.block_raw + turns.tokens_raw + REPLY_PRIMING_TOKENS,
+    }
+    shown = window.exchanges[left_out].exchange.first_sequence if left_out < len(window) else source.current.first_sequence
+    due = left_out > 0 or (total_raw >= budget.due_raw and len(window) > 1)
+    manifest = Manifest(
+        model=source.profile.name,
+        window_tokens=budget.window_tokens,
+        window_source=source.profile.window_source,
+        reserve_tokens=budget.reserve_tokens,
+        budget_tokens=budget.budget_tokens,
+        total_tokens=budget.estimated(total_raw),
+        margin=budget.margin_percent / 100,
+        sections=_estimated_sections(raw, budget),
+        window_exchanges=len(window) - left_out,
+        left_out_exchanges=left_out,
+        first_sequence=shown,
+        shortened=turns.notes,
+        compaction="due" if due else "none",
+        candidates=_as_shown(source.candidates, fixed.block),
+        system_hash=_hash(fixed.system["content"] if fixed.system else ""),
+        tools_hash=_hash(json.dumps(fixed.offer.tools)),
+        settings_hash=source.settings_hash,
+        forgotten=source.forgotten,
+        prompt_versions={name: prompts.version(name) for name in ("system", "context", "recalled")},
+    )
+    return Prompt(manifest, messages, fixed.offer.tools)
+
+
+def _fit_fixed(source: PromptSource, counter: TokenCounter) -> _Fixed:
+    for budget, offer, block in _concessions(source, counter):
+        fixed = _fixed(source.current, budget, offer, block, counter)
+        if fixed.total_raw <= budget.limit_raw:
+            return fixed
+    return _last_resort(source, counter)
+
+
+def _concessions(source: PromptSource, counter: TokenCounter) -> Iterator[tuple[Budget, Offer, ContextBlock]]:
+    """From the full prompt down: first recalled text goes, then room for a long reply, then memagent's
+    own text and tools, then the date."""
+    budget, block = source.budget, source.current.block
+    offer = own_share(source.offer, budget.window_tokens, counter)
+    yield budget, offer, block
+    moment = ContextBlock(block.moment)
+    yield budget, offer, moment
+    budget = replace(budget, reserve_tokens=min(budget.reserve_tokens, MIN_REPLY_TOKENS))
+    yield budget, offer, moment
+    bare = replace(offer, own_text="", own_tools=())
+    yield budget, bare, moment
+    yield budget, bare, ContextBlock()
+
+
+def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
+    """Only host text, host tools and the message. What is too large by the estimate may still fit by
+    the count, so the margin gives way before anything is refused; memagent's own framing (roles, the
+    start of the reply) is paid from the reply's room."""
+    bare = replace(source.offer, own_text="", own_tools=())
+    window_tokens = source.budget.window_tokens
+    exact = replace(source.budget, reserve_tokens=MIN_REPLY_TOKENS, margin_percent=100)
+    fixed = _fixed(source.current, exact, bare, ContextBlock(), counter)
+    words = source.current.user.content if source.current.user else ""
+    parts = {
+        "instructions": counter.text(bare.instructions),
+        "tools": sum(counter.text(json.dumps(t, ensure_ascii=False, separators=(",", ":"))) for t in bare.host_tools),
+        "newest message": counter.text(words),
+    }
+    if fixed.total_raw > window_tokens - 1 or sum(parts.values()) + MIN_REPLY_TOKENS > window_tokens:
+        largest = max(parts, key=lambda name: parts[name])
+        figures = ", ".join(f"{name} {size:,}" for name, size in parts.items())
+        raise PromptTooLargeError(
+            f"this cannot fit into the model's window of {window_tokens:,} tokens: {figures}, and {MIN_REPLY_TOKENS} "
+            f"for a reply. Shorten the {largest}, or use a model with a larger window."
+        )
+    reserve = min(exact.reserve_tokens, window_tokens - fixed.total_raw)
+    margin = max(100, (window_tokens - reserve) * 100 // fixed.total_raw)
+    return replace(fixed, budget=replace(exact, reserve_tokens=reserve, margin_percent=margin))
+
+
+def _fixed(current: Exchange, budget: Budget, offer: Offer, block: ContextBlock, counter: TokenCounter) -> _Fixed:
+    system_text = offer.system_text()
+    system = {"role": "system", "content": system_text} if system_text else None
+    block_text = block.render()
+    user = user_message(current, block_text)
+    return _Fixed(
+        budget=budget,
+        offer=offer,
+        block=block,
+        system=system,
+        user=user,
+        system_raw=counter.message(system) if system else 0,
+        tools_raw=counter.tools(offer.tools) if offer.tools else 0,
+        user_raw=counter.message(user),
+        block_raw=counter.text(block_text),
+    )
+
+
+def _estimated_sections(raw: dict[str, int], budget: Budget) -> dict[str, int]:
+    """Estimates that add up to the estimate of the sum."""
+    sections: dict[str, int] = {}
+    done_raw = 0
+    for name in SECTIONS:
+        before = budget.estimated(done_raw)
+        done_raw += raw[name]
+        sections[name] = budget.estimated(done_raw) - before
+    return sections
+
+
+def _as_shown(candidates: Sequence[Candidate], block: ContextBlock) -> tuple[Candidate, ...]:
+    shown = {line.memory_id for line in block.recalled}
+    return tuple(
+        c if c.included == (c.memory_id in shown) else c.model_copy(update={"included": False, "why": "no room left"})
+        for c in candidates
+    )
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,95 @@
+"""Making the tool turns of the exchange that is being answered fit. Pure.
+
+An exchange may hold more tool output than a window. The newest turn matters most: the model has not
+seen it yet. Steps, each only if the one before was not enough: results of older turns become a line;
+the newest results share what is left; older turns leave; arguments of the newest calls are shortened;
+it leaves too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memagent.context.budget import Budget
+from memagent.context.overflow import shorten
+from memagent.context.render import Turn, Wire, call_message, result_message, shortened_arguments, turn_messages
+from memagent.llm.tokens import TokenCounter
+
+SMALLEST_RESULT_RAW = 48
+"""A result below this says nothing but that it is missing."""
+LONG_ARGUMENTS_RAW = 64
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTurns:
+    """``notes`` says in words what was shown only in part or not at all."""
+
+    messages: tuple[Wire, ...]
+    tokens_raw: int
+    notes: tuple[str, ...] = ()
+
+
+def fit_turns(turns: Sequence[Turn], budget: Budget, room_raw: int, counter: TokenCounter) -> FittedTurns:
+    """The turns in at most ``room_raw`` tokens, calls and results always together."""
+    if not turns:
+        return FittedTurns((), 0)
+    shown = [turn_messages(turn, budget.result_raw(len(turn.results)), counter) for turn in turns]
+    sizes = [_size(messages, counter) for messages in shown]
+    notes: list[str] = []
+    for index in range(len(turns) - 1):
+        if sum(sizes) <= room_raw:
+            break
+        brief = _brief(turns[index])
+        if (size := _size(brief, counter)) < sizes[index]:
+            shown[index], sizes[index] = brief, size
+            notes.append(f"results of tool turn {index + 1} left out")
+    if sum(sizes) > room_raw:
+        last = _last_turn(turns[-1], room_raw - sum(sizes[:-1]), counter)
+        if _size(last, counter) < sizes[-1]:
+            shown[-1], sizes[-1] = last, _size(last, counter)
+            notes.append("results of the newest tool turn shortened")
+    first = 0
+    while first < len(turns) and sum(sizes[first:]) > room_raw:
+        first += 1
+    if first == len(turns):
+        return _only_last(turns, room_raw, counter)
+    if first:
+        notes.append(f"the first {first} tool turns left out")
+    kept = tuple(message for messages in shown[first:] for message in messages)
+    return FittedTurns(kept, sum(sizes[first:]), tuple(notes))
+
+
+def _only_last(turns: Sequence[Turn], room_raw: int, counter: TokenCounter) -> FittedTurns:
+    """The newest turn alone, with long arguments shortened; nothing if even that is too large."""
+    turn = turns[-1]
+    arguments = {
+        call.id: shortened_arguments(call, LONG_ARGUMENTS_RAW, counter)
+        for call in turn.assistant.calls
+        if counter.text(call.arguments) > LONG_ARGUMENTS_RAW
+    }
+    messages = _last_turn(turn, room_raw, counter, arguments)
+    size = _size(messages, counter)
+    note = f"all tool turns but the newest left out ({len(turns) - 1}), its arguments shortened"
+    if size <= room_raw:
+        return FittedTurns(tuple(messages), size, (note,))
+    return FittedTurns((), 0, (f"all {len(turns)} tool turns left out: no room",))
+
+
+def _last_turn(turn: Turn, room_raw: int, counter: TokenCounter, arguments: dict[str, str] | None = None) -> list[Wire]:
+    call = call_message(turn, arguments)
+    frame = counter.message(call) + sum(counter.message(result_message(result, "")) for result in turn.results)
+    cap = max(SMALLEST_RESULT_RAW, (room_raw - frame) // max(1, len(turn.results)))
+    return [call, *(result_message(r, shorten(r.content, cap, counter.text).text) for r in turn.results)]
+
+
+def _brief(turn: Turn) -> list[Wire]:
+    def line(chars: int) -> str:
+        return json.dumps({"left_out": f"an earlier result of {chars:,} characters, to make room"})
+
+    return [call_message(turn), *(result_message(r, line(len(r.content))) for r in turn.results)]
+
+
+def _size(messages: Sequence[Wire], counter: TokenCounter) -> int:
+    return sum(counter.message(message) for message in messages)

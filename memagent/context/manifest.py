@@ -1,0 +1,76 @@
+"""The manifest: what a prompt is made of, and why. One per prompt, kept beside the journal."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SECTIONS = ("system", "tools", "profile", "summaries", "window", "recalled", "current")
+"""Every manifest has all of them, in this order."""
+
+BreakCause = Literal["compaction", "model or settings changed", "tool set changed", "profile edited", "forgotten"]
+
+
+class Candidate(BaseModel):
+    """A memory that recall considered. ``why`` says why it is in the prompt or not."""
+
+    model_config = ConfigDict(frozen=True)
+    memory_id: str
+    kind: str
+    text: str
+    score: float
+    included: bool
+    why: str
+
+
+class Manifest(BaseModel):
+    """All token figures are estimates: counted tokens times ``margin``, rounded up.
+
+    ``total_tokens`` is at most ``budget_tokens`` = ``window_tokens`` - ``reserve_tokens`` and the sum of
+    ``sections``. ``recalled`` counts recalled text (with the date lines around it) in the whole prompt, so ``window`` and
+    ``current`` are without it. ``prefix_break`` names why the prompt is not the last one grown at its
+    end, None when it is, or when it is the session's first. ``first_sequence`` is the journal sequence
+    that the window starts at, ``left_out_exchanges`` how many exchanges it could hold but does not.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    model: str
+    window_tokens: int
+    window_source: str
+    reserve_tokens: int
+    budget_tokens: int
+    total_tokens: int
+    margin: float
+    sections: dict[str, int]
+    window_exchanges: int
+    left_out_exchanges: int = 0
+    first_sequence: int
+    shortened: tuple[str, ...] = ()
+    """What was shown only in part, in words."""
+    compaction: Literal["none", "due", "done"] = "none"
+    prefix_break: BreakCause | None = None
+    candidates: tuple[Candidate, ...] = ()
+    system_hash: str = ""
+    tools_hash: str = ""
+    settings_hash: str = ""
+    forgotten: tuple[str, ...] = ()
+    """Memories that were shown in the window and have been forgotten since."""
+    prompt_versions: dict[str, int] = Field(default_factory=dict)
+
+
+def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | None:
+    """Why the current prompt does not begin with the previous one, or None."""
+    if previous is None:
+        return None
+    if previous.settings_hash != current.settings_hash:
+        return "model or settings changed"
+    if previous.tools_hash != current.tools_hash:
+        return "tool set changed"
+    if previous.system_hash != current.system_hash:
+        return "model or settings changed"
+    if previous.forgotten != current.forgotten:
+        return "forgotten"
+    if previous.first_sequence != current.first_sequence or previous.shortened or current.shortened:
+        return "compaction"
+    return None

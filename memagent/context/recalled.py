@@ -1,0 +1,78 @@
+"""Choosing what recalled text is put beside the newest message. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from zoneinfo import ZoneInfo
+
+from memagent.context.budget import Budget
+from memagent.context.manifest import Candidate
+from memagent.context.overflow import shorten
+from memagent.context.render import ContextBlock, ContextLine
+from memagent.llm.tokens import TokenCounter
+from memagent.memory.recall import Recalled
+from memagent.memory.sameness import normalised
+from stores.records import Memory, MemoryKind
+
+LEAST_LINE_RAW = 48
+"""A longer memory than this may be shortened so that it does not push out all others."""
+
+
+def attach(
+    found: Sequence[Recalled],
+    *,
+    question: str,
+    moment: tuple[str, ...],
+    budget: Budget,
+    shown_raw: int,
+    limit: int,
+    visible: Callable[[Recalled], bool],
+    counter: TokenCounter,
+) -> tuple[ContextBlock, tuple[Candidate, ...]]:
+    """The block for the newest message and, for every memory considered, why it is in or out.
+
+    Rank order is kept. ``visible`` says what the window shows anyway. A person's own cap
+    (``recall_limit_tokens``) counts the whole block; the default share counts the recalled part.
+    """
+    room = budget.recall_raw(shown_raw)
+    if budget.recall_limit_tokens is None:
+        room += counter.text(ContextBlock(moment).render())
+    line_room = max(LEAST_LINE_RAW, room // 3)
+    lines: list[ContextLine] = []
+    candidates: list[Candidate] = []
+    asked = normalised(question)
+    for item in found:
+        reason = _outside(item, asked, visible, full=len(lines) >= limit)
+        if reason is None:
+            line = ContextLine(item.memory.id, item.memory.version, line_of(item.memory, line_room, counter))
+            if counter.text(ContextBlock(moment, (*lines, line)).render()) <= room:
+                lines.append(line)
+            else:
+                reason = "no room left in the share for recalled text"
+        candidates.append(
+            Candidate(
+                memory_id=item.memory.id,
+                kind=item.memory.kind.value,
+                text=item.memory.text[:200],
+                score=round(item.score, 4),
+                included=reason is None,
+                why=f"{item.why}; {reason}" if reason else item.why,
+            )
+        )
+    return ContextBlock(moment, tuple(lines)), tuple(candidates)
+
+
+def _outside(item: Recalled, asked: str, visible: Callable[[Recalled], bool], *, full: bool) -> str | None:
+    if normalised(item.memory.text) == asked:
+        return "it is the question itself"
+    if visible(item):
+        return "the window shows it already"
+    return "enough memories already" if full else None
+
+
+def line_of(memory: Memory, limit_raw: int, counter: TokenCounter) -> str:
+    """A memory as a line: its date, whose statement it is, and the text, visibly shortened if long."""
+    day = memory.said_at.astimezone(ZoneInfo(memory.zone)).strftime("%Y-%m-%d")
+    who = "remembered" if memory.kind is MemoryKind.FACT else f"{memory.speaker or memory.trust.value} said"
+    text = " ".join(memory.text.split())
+    return f"{day}, {who}: {shorten(text, limit_raw, counter.text).text}"

@@ -1,0 +1,184 @@
+"""From journal entries to chat messages. Pure: the same entries give the same bytes.
+
+The unit is the exchange. A closed one renders as user … assistant; whatever is missing (a result, an
+answer) is replaced by an honest line, so that any history is valid for a strict server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memagent import prompts
+from memagent.context.overflow import shorten
+from memagent.llm.tokens import TokenCounter
+from stores.records import Mark, MarkKind, Message, MessageRole, ToolCall
+
+Wire = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLine:
+    """One recalled memory as it was shown."""
+
+    memory_id: str
+    version: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBlock:
+    """What stands fenced before the person's words: lines about the moment, then recalled memories."""
+
+    moment: tuple[str, ...] = ()
+    recalled: tuple[ContextLine, ...] = ()
+
+    def render(self) -> str:
+        """The block with its fence and a blank line after it, or "" when there is nothing to say."""
+        lines = [prompts.fenced(line) for line in self.moment]
+        if self.recalled:
+            lines.append(prompts.text("recalled"))
+            lines += ["- " + prompts.fenced(line.text) for line in self.recalled]
+        return prompts.text("context", lines="\n".join(lines)) + "\n\n" if lines else ""
+
+    def without(self, memory_ids: frozenset[str]) -> ContextBlock:
+        """The block without these memories (forgotten or erased since)."""
+        kept = tuple(line for line in self.recalled if line.memory_id not in memory_ids)
+        return self if len(kept) == len(self.recalled) else ContextBlock(self.moment, kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One model call inside an exchange that called tools, and the results in call order."""
+
+    assistant: Message
+    results: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A user message to its final answer. ``user`` is None where a transcript begins with the assistant."""
+
+    id: str
+    user: Message | None
+    turns: tuple[Turn, ...]
+    answer: Message | None
+    block: ContextBlock = ContextBlock()
+    first_sequence: int = 0
+    last_sequence: int = 0
+
+
+def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Exchange | None:
+    """An exchange from its journal entries in order; None if nobody said anything in it.
+
+    Results are put in call order; a call without one gets a stand-in that says what is known: "not
+    started" when no mark says that it was, else "outcome unknown". Results nobody asked for are left out.
+    """
+    messages = [entry for entry in entries if isinstance(entry, Message) and entry.role is not MessageRole.NOTE]
+    if not messages:
+        return None
+    started = {str(e.data.get("call_id")) for e in entries if isinstance(e, Mark) and e.what is MarkKind.STARTED}
+    user = next((m for m in messages if m.role is MessageRole.USER), None)
+    turns: list[Turn] = []
+    answer: Message | None = None
+    for index, message in enumerate(messages):
+        if message.role is not MessageRole.ASSISTANT:
+            continue
+        if message.calls:
+            turns.append(Turn(message, _answered(message, messages[index + 1 :], started)))
+            answer = None
+        elif message.content.strip() or message.partial:
+            answer = message if answer is None else _joined(answer, message)
+    return Exchange(entries[0].exchange_id, user, tuple(turns), answer, block, entries[0].sequence, entries[-1].sequence)
+
+
+def _answered(message: Message, later: Sequence[Message], started: set[str]) -> tuple[Message, ...]:
+    found: dict[str, Message] = {}
+    for other in later:
+        if other.role is MessageRole.ASSISTANT and any(call.id in found for call in other.calls):
+            break  # an id used again belongs to the later message
+        if other.role is MessageRole.TOOL and other.call_id is not None:
+            found.setdefault(other.call_id, other)
+    return tuple(found.get(call.id) or stand_in(message, call, call.id in started) for call in message.calls)
+
+
+def stand_in(message: Message, call: ToolCall, started: bool) -> Message:
+    """The result of a call whose real result was never stored."""
+    return Message(
+        id=f"{message.id}:{call.id}",
+        session_id=message.session_id,
+        exchange_id=message.exchange_id,
+        at=message.at,
+        zone=message.zone,
+        role=MessageRole.TOOL,
+        content=prompts.text("outcome_unknown" if started else "not_started"),
+        name=call.name,
+        call_id=call.id,
+        failed=True,
+    )
+
+
+def _joined(first: Message, second: Message) -> Message:
+    text = "\n\n".join(part for part in (first.content, second.content) if part)
+    return second.model_copy(update={"content": text})
+
+
+def user_message(exchange: Exchange, block_text: str, words: str | None = None) -> Wire:
+    """The user message: the fenced block, then the person's words exactly as they were said."""
+    message = exchange.user
+    if message is None:
+        return {"role": "user", "content": block_text + prompts.text("opening")}
+    text = block_text + (message.content if words is None else words)
+    wire: Wire = {"role": "user", "content": text if text.strip() else prompts.text("opening")}
+    if message.images:
+        parts = [{"type": "image_url", "image_url": {"url": image.url}} for image in message.images]
+        wire["content"] = [{"type": "text", "text": wire["content"]}, *parts]
+    if message.name:
+        wire["name"] = message.name
+    return wire
+
+
+def call_message(turn: Turn, arguments: dict[str, str] | None = None) -> Wire:
+    """The assistant message of a turn; ``arguments`` replaces the argument texts of some call ids."""
+    replaced = arguments or {}
+    return {
+        "role": "assistant",
+        "content": turn.assistant.content or None,
+        "tool_calls": [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": replaced.get(call.id, call.arguments)},
+            }
+            for call in turn.assistant.calls
+        ],
+    }
+
+
+def result_message(result: Message, text: str) -> Wire:
+    """A tool message; never blank, some servers refuse that."""
+    return {"role": "tool", "tool_call_id": result.call_id, "content": text if text.strip() else "(no output)"}
+
+
+def turn_messages(turn: Turn, cap_raw: int, counter: TokenCounter) -> list[Wire]:
+    """A turn with each result in at most ``cap_raw`` tokens."""
+    shown = [result_message(r, shorten(r.content, cap_raw, counter.text).text) for r in turn.results]
+    return [call_message(turn), *shown]
+
+
+def answer_message(exchange: Exchange) -> Wire:
+    """The final answer, or an honest line where there is none."""
+    answer = exchange.answer
+    if answer is None:
+        return {"role": "assistant", "content": prompts.text("unanswered")}
+    if answer.partial:
+        text = "\n".join(part for part in (answer.content.rstrip(), prompts.text("cut_off")) if part)
+        return {"role": "assistant", "content": text}
+    return {"role": "assistant", "content": answer.content}
+
+
+def shortened_arguments(call: ToolCall, limit_raw: int, counter: TokenCounter) -> str:
+    """A call's arguments as a JSON object of about ``limit_raw`` tokens that says what is left out."""
+    return json.dumps({"_shortened": shorten(call.arguments, limit_raw, counter.text).text}, ensure_ascii=False)

@@ -1,0 +1,104 @@
+"""The window: the closed exchanges that stand verbatim in the prompt.
+
+A view of the journal. It grows at its end and loses whole exchanges at its beginning; sizes are kept
+as running sums, so that no prompt costs more in a long session than in a short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memagent.context.budget import Budget
+from memagent.context.render import Exchange, Wire, answer_message, turn_messages, user_message
+from memagent.llm.tokens import TokenCounter
+from memagent.memory.sameness import normalised
+
+@dataclass(frozen=True, slots=True)
+class ClosedExchange:
+    """A closed exchange as it stands in prompts. ``tokens_raw`` is all of it, ``recalled_raw`` the part
+    that its context block takes; ``words`` is what was said in it, normalised."""
+
+    exchange: Exchange
+    messages: tuple[Wire, ...]
+    tokens_raw: int
+    recalled_raw: int
+    entry_ids: frozenset[str]
+    words: str
+
+
+def close_exchange(exchange: Exchange, budget: Budget, counter: TokenCounter) -> ClosedExchange:
+    """Renders and counts an exchange once."""
+    block_text = exchange.block.render()
+    messages = [user_message(exchange, block_text)]
+    for turn in exchange.turns:
+        messages += turn_messages(turn, budget.result_raw(len(turn.results)), counter)
+    messages.append(answer_message(exchange))
+    said = [message for message in (exchange.user, exchange.answer) if message is not None]
+    for turn in exchange.turns:
+        said += [turn.assistant, *turn.results]
+    return ClosedExchange(
+        exchange=exchange,
+        messages=tuple(messages),
+        tokens_raw=sum(counter.message(message) for message in messages),
+        recalled_raw=counter.text(block_text),
+        entry_ids=frozenset(message.id for message in said),
+        words=normalised(" ".join(message.content for message in said)),
+    )
+
+
+class Window:
+    """The closed exchanges, oldest first."""
+
+    def __init__(self, exchanges: Iterable[ClosedExchange] = ()) -> None:
+        self._closed: list[ClosedExchange] = []
+        self._messages: list[Wire] = []
+        self._starts: list[int] = []
+        self._sums: list[int] = [0]
+        self._recalled_sums: list[int] = [0]
+        self._entry_ids: set[str] = set()
+        for exchange in exchanges:
+            self.append(exchange)
+
+    def __len__(self) -> int:
+        return len(self._closed)
+
+    @property
+    def exchanges(self) -> tuple[ClosedExchange, ...]:
+        return tuple(self._closed)
+
+    @property
+    def sums_raw(self) -> list[int]:
+        """``[i]`` is the size of the first i exchanges. Not to be changed by the caller."""
+        return self._sums
+
+    def append(self, closed: ClosedExchange) -> None:
+        """Adds the newest exchange."""
+        self._starts.append(len(self._messages))
+        self._closed.append(closed)
+        self._messages += closed.messages
+        self._entry_ids |= closed.entry_ids
+        self._sums.append(self._sums[-1] + closed.tokens_raw)
+        self._recalled_sums.append(self._recalled_sums[-1] + closed.recalled_raw)
+
+    def without_oldest(self, count: int) -> Window:
+        """The window after the oldest exchanges left."""
+        return Window(self._closed[count:])
+
+    def messages(self, from_exchange: int) -> list[Wire]:
+        """The messages from that exchange on."""
+        return self._messages[self._starts[from_exchange] :] if from_exchange < len(self) else []
+
+    def tokens_raw(self, from_exchange: int) -> int:
+        return self._sums[-1] - self._sums[from_exchange]
+
+    def recalled_raw(self, from_exchange: int) -> int:
+        return self._recalled_sums[-1] - self._recalled_sums[from_exchange]
+
+    def shows(self, entry_ids: Iterable[str], text: str) -> bool:
+        """Whether all these entries, or this text word for word, stand in the window."""
+        ids = set(entry_ids)
+        if ids and ids <= self._entry_ids:
+            return True
+        words = normalised(text)
+        return bool(words) and any(words in closed.words for closed in self._closed)

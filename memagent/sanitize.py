@@ -1,0 +1,33 @@
+"""Text as it may travel: what enters memagent is cleaned once, here, before it is stored or sent.
+
+Healthy text, with emoji, accents, tabs and newlines, comes back unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# CSI and OSC sequences first, so that their parameters go with them; then lone two-character escapes.
+_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]|\x1b")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_REDRAWN = re.compile(r"[^\r\n]*\r(?!\n)")
+
+
+def clean_text(text: str) -> str:
+    """Lone surrogates become U+FFFD and NUL goes: JSON, SQLite and Chroma refuse both."""
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    # isascii is a flag of the string: the common case costs nothing
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def clean_output(text: str) -> str:
+    """A program's output: also without terminal escapes and control characters, and of a line that
+    was redrawn after a carriage return only the last state."""
+    text = clean_text(text)
+    if "\x1b" in text:
+        text = _ESCAPE.sub("", text)
+    if "\r" in text:
+        text = _REDRAWN.sub("", text.replace("\r\n", "\n"))
+    return _CONTROL.sub("", text)

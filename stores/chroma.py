@@ -1,0 +1,251 @@
+"""VectorIndex on Chroma, embedded (tried with chromadb 1.5.9).
+
+One collection a scope and embedding generation, cosine space, ids "memory_id#chunk", vectors only.
+The first chunk's metadata tells how many chunks its memory has, so that they can be replaced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import json
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from chromadb import Collection
+from chromadb.api.client import Client
+from chromadb.config import Settings
+from chromadb.errors import ChromaError, NotFoundError
+
+from stores.base import VectorHit
+from stores.errors import DiskFullError, StoreBusyError, StoreClosedError, StoreCorruptError, StoreError
+from stores.records import Scope
+
+T = TypeVar("T")
+
+_CHUNKS = "chunks"
+_FETCH_FACTOR = 2
+"""How many chunks are asked for at first for each memory wanted."""
+
+# Chroma gives such errors as text only.
+_FAULTS: Sequence[tuple[str, type[StoreError], str]] = (
+    ("disk is full", DiskFullError, "there is no room left on the disk for the vector index; free some and try again"),
+    ("no space left", DiskFullError, "there is no room left on the disk for the vector index; free some and try again"),
+    ("is locked", StoreBusyError, "another process holds the vector index for too long; try again"),
+    ("not a database", StoreCorruptError, "the vector index is damaged; remove its folder, it can be rebuilt"),
+    ("malformed", StoreCorruptError, "the vector index is damaged; remove its folder, it can be rebuilt"),
+)
+
+
+class ChromaVectorIndex:
+    """Vectors in a folder. The folder is opened by the first call. All work runs in one thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="memagent-chroma")
+        self._closed = False
+        self._gate = threading.Lock()
+        self._client: Client | None = None
+        self._spelling: str | None = None
+        self._collections: dict[str, Collection] = {}
+
+    async def put(self, scope: Scope, generation: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        """A crash in the middle leaves a state that a repeat of the call sets right."""
+        if vectors:
+            await self._run(lambda: self._put(_name(scope, generation), vectors))
+
+    async def query(self, scope: Scope, generation: str, vector: bytes, *, limit: int) -> list[VectorHit]:
+        if limit <= 0:
+            return []
+        return await self._run(lambda: self._query(_name(scope, generation), vector, limit))
+
+    async def count(self, scope: Scope, generation: str) -> int:
+        """Reads all ids: some 0.1 s for 50,000."""
+
+        def work() -> int:
+            collection = self._collection(_name(scope, generation))
+            if collection is None:
+                return 0
+            return sum(id_.endswith("#0") for id_ in collection.get(include=[])["ids"])
+
+        return await self._run(work)
+
+    async def reopen(self) -> None:
+        await self._run(self._release)
+
+    async def close(self) -> None:
+        with self._gate:
+            if self._closed:
+                return
+            self._closed = True
+            # The last task of the thread: what was asked for before is finished first.
+            released = self._thread.submit(_mapped_call, self._release)
+            self._thread.shutdown(wait=False)
+        await asyncio.wrap_future(released)
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        with self._gate:
+            if self._closed:
+                raise StoreClosedError("the vector index was closed")
+            future = self._thread.submit(_mapped_call, work)
+        return await asyncio.wrap_future(future)
+
+    # --- in the thread -------------------------------------------------------------------------
+
+    def _open(self) -> Client:
+        if self._client is not None:
+            return self._client
+        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        spelling = _take_spelling(self._path)
+        try:
+            settings = Settings(is_persistent=True, persist_directory=spelling, anonymized_telemetry=False)
+            client = Client(settings=settings)
+        except BaseException:
+            _give_back_spelling(spelling)
+            raise
+        self._client, self._spelling = client, spelling
+        return client
+
+    def _release(self) -> None:
+        self._collections.clear()
+        if self._client is not None and self._spelling is not None:
+            self._client.close()
+            _give_back_spelling(self._spelling)
+            self._client = self._spelling = None
+
+    def _collection(self, name: str, *, make: bool = False) -> Collection | None:
+        if name in self._collections:
+            return self._collections[name]
+        client = self._open()
+        try:
+            collection = client.get_collection(name, embedding_function=None)
+        except NotFoundError:
+            if not make:
+                return None
+            collection = client.get_or_create_collection(
+                name, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
+            )
+        # Chroma keeps an existing collection's space whatever is asked for.
+        configuration: Mapping[str, Any] = collection.configuration_json
+        space = (configuration.get("hnsw") or {}).get("space")
+        if space != "cosine":
+            raise StoreCorruptError(f"the vector index compares by {space}, not cosine; remove its folder and rebuild")
+        self._collections[name] = collection
+        return collection
+
+    def _put(self, name: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        collection = self._collection(name, make=any(vectors.values()))
+        if collection is None:
+            return
+        most = self._open().get_max_batch_size()
+        stale: list[str] = []
+        for ids in _batches(list(vectors), most):
+            stale += _stale_ids(collection, {id_: len(vectors[id_]) for id_ in ids})
+        for ids in _batches(stale, most):
+            collection.delete(ids=list(ids))
+        rows = [
+            (f"{memory_id}#{index}", chunk, {_CHUNKS: len(chunks)} if index == 0 else None)
+            for memory_id, chunks in vectors.items()
+            for index, chunk in enumerate(chunks)
+        ]
+        for some in _batches(rows, most):
+            collection.upsert(
+                ids=[id_ for id_, _, _ in some],
+                embeddings=np.stack([_floats(chunk) for _, chunk, _ in some]),
+                metadatas=[metadata for _, _, metadata in some],  # pyright: ignore[reportArgumentType]
+            )
+
+    def _query(self, name: str, vector: bytes, limit: int) -> list[VectorHit]:
+        collection = self._collection(name)
+        if collection is None:
+            return []
+        asked = np.stack([_floats(vector)])
+        wanted = limit * _FETCH_FACTOR
+        while True:
+            result = collection.query(query_embeddings=asked, n_results=wanted, include=["distances"])
+            ids, distances = result["ids"][0], (result["distances"] or [[]])[0]
+            best: dict[str, float] = {}
+            for id_, distance in zip(ids, distances, strict=True):
+                # Rounding puts some distances a little below 0.
+                best.setdefault(id_.rpartition("#")[0], min(1.0 - distance, 1.0))
+            # Fewer chunks than asked for: there are no more. Else one memory's chunks may have pushed others out.
+            if len(best) >= limit or len(ids) < wanted:
+                return [VectorHit(id_, similarity) for id_, similarity in itertools.islice(best.items(), limit)]
+            wanted *= 4
+
+
+def _name(scope: Scope, generation: str) -> str:
+    # A scope may be any text, a collection's name may not; 63 characters are legal everywhere.
+    return "m" + hashlib.sha256(json.dumps([scope, generation]).encode()).hexdigest()[:62]
+
+
+def _stale_ids(collection: Collection, new_counts: Mapping[str, int]) -> list[str]:
+    """The ids of chunks that the new vectors do not overwrite."""
+    found = collection.get(ids=[f"{memory_id}#0" for memory_id in new_counts], include=["metadatas"])
+    stale: list[str] = []
+    for id_, metadata in zip(found["ids"], found["metadatas"] or [], strict=True):
+        memory_id = id_.rpartition("#")[0]
+        old_count = metadata.get(_CHUNKS) if metadata else None
+        if isinstance(old_count, int):
+            # Backwards, so that the first chunk, which tells the count, goes last.
+            stale += [f"{memory_id}#{index}" for index in range(old_count - 1, new_counts[memory_id] - 1, -1)]
+    return stale
+
+
+def _floats(vector: bytes) -> np.ndarray[Any, np.dtype[np.float32]]:
+    if not vector or len(vector) % 4:
+        raise StoreError(f"a vector of {len(vector)} bytes is not a row of float32; embed it anew")
+    floats = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+    if not np.isfinite(floats).all():
+        raise StoreError("a vector holds NaN or infinite values; embed it anew")
+    return floats
+
+
+def _batches(items: Sequence[T], size: int) -> Iterable[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+# Clients of one process on one folder share one cache, by the folder's text, until the last of them
+# closes; only a client that is alone with its spelling of the folder can close and see another
+# process's writes. So each index has a spelling of its own: the path and some "/.".
+_spellings: set[str] = set()
+_spellings_lock = threading.Lock()
+
+
+def _take_spelling(path: Path) -> str:
+    with _spellings_lock:
+        spelling = next(
+            text for count in itertools.count(1) if (text := str(path.absolute()) + "/." * count) not in _spellings
+        )
+        _spellings.add(spelling)
+        return spelling
+
+
+def _give_back_spelling(spelling: str) -> None:
+    with _spellings_lock:
+        _spellings.discard(spelling)
+
+
+@contextmanager
+def _mapped() -> Generator[None]:
+    try:
+        yield
+    except (ChromaError, ValueError, TypeError) as error:
+        text = str(error)
+        for sign, kind, advice in _FAULTS:
+            if sign in text.lower():
+                raise kind(f"{advice} ({text})") from error
+        raise StoreError(f"the vector index refused the call: {text}") from error
+    except OSError as error:
+        raise StoreError(f"the vector index cannot be opened: {error}; check the folder and its permissions") from error
+
+
+def _mapped_call(work: Callable[[], T]) -> T:
+    with _mapped():
+        return work()

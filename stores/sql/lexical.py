@@ -1,0 +1,181 @@
+"""Words: the lexical index, written by the memory table's transactions.
+
+Each engine's index holds terms that `stores.sql.terms` has made. On SQLite (FTS5, BM25) a scope's
+number is joined to each of its terms, so that no scope ever meets another's postings: counts are
+per scope, and time depends on the scope's own size. Averages of BM25 (number of rows, their length)
+are over all scopes. On PostgreSQL (GIN, ts_rank) the same terms stand in a tsvector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sqlalchemy import Connection, bindparam, select, text
+
+from stores.base import LexicalHit
+from stores.records import Scope
+from stores.sql.database import Database
+from stores.sql.schema import scopes
+from stores.sql.terms import document_terms, query_terms
+
+COMMON_SHARE = 0.05
+"""Terms in more than this share of a scope's memories are dropped while rarer ones remain …"""
+COMMON_FROM_MEMORIES = 100
+"""… in scopes of at least so many active memories."""
+QUERY_TERMS = 32
+"""Of a longer query the rarest terms are used …"""
+CONSIDERED_TERMS = 256
+"""… among its first so many."""
+TSVECTOR_CHARS = 400_000
+"""PostgreSQL keeps at most 1 MB a tsvector: a longer text is found by its first terms only."""
+
+
+class Terms(Protocol):
+    """One engine's index, inside a transaction. ``scope_number`` is `scopes.number`, ``number`` `memories.number`."""
+
+    def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None: ...
+
+    def remove(self, connection: Connection, number: int) -> None: ...
+
+    def counts(self, connection: Connection, scope_number: int, terms: Sequence[str], most: int) -> Mapping[str, int]:
+        """In how many memories of the scope each term occurs, without those that occur nowhere. An
+        engine may stop counting after ``most`` + 1."""
+        ...
+
+    def search(
+        self, connection: Connection, scope_number: int, scope: Scope, terms: Sequence[str], limit: int
+    ) -> Sequence[tuple[str, float]]: ...
+
+
+class SqliteTerms:
+    """FTS5."""
+
+    _put = text("INSERT INTO memory_terms (rowid, terms) VALUES (:number, :terms)")
+    _remove = text("DELETE FROM memory_terms WHERE rowid = :number")
+    _counts = text("SELECT term, doc FROM memory_term_counts WHERE term IN :terms").bindparams(
+        bindparam("terms", expanding=True)
+    )
+    _search = text(
+        "SELECT memories.id, -memory_terms.rank FROM memory_terms JOIN memories ON memories.number = memory_terms.rowid"
+        " WHERE memory_terms MATCH :expression AND memories.scope = :scope AND memories.state = 'active'"
+        " ORDER BY memory_terms.rank LIMIT :limit"
+    )
+
+    def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None:
+        joined = " ".join(f"{scope_number}_{term}" for term in terms)
+        connection.execute(self._put, {"number": number, "terms": joined})
+
+    def remove(self, connection: Connection, number: int) -> None:
+        connection.execute(self._remove, {"number": number})
+
+    def counts(self, connection: Connection, scope_number: int, terms: Sequence[str], most: int) -> Mapping[str, int]:
+        joined = {f"{scope_number}_{term}": term for term in terms}
+        rows = connection.execute(self._counts, {"terms": list(joined)})
+        return {joined[term]: count for term, count in rows}
+
+    def search(
+        self, connection: Connection, scope_number: int, scope: Scope, terms: Sequence[str], limit: int
+    ) -> Sequence[tuple[str, float]]:
+        # Quoted, so that no term is read as an operator; terms hold no quotes.
+        expression = " OR ".join(f'"{scope_number}_{term}"' for term in terms)
+        rows = connection.execute(self._search, {"expression": expression, "scope": scope, "limit": limit})
+        return [(id_, score) for id_, score in rows]
+
+
+class PostgresTerms:
+    """A tsvector, built here rather than by a text search parser, which would split terms anew."""
+
+    _put = text("INSERT INTO memory_terms (number, terms) VALUES (:number, CAST(:terms AS tsvector))")
+    _remove = text("DELETE FROM memory_terms WHERE number = :number")
+    _count = text(
+        "SELECT count(*) FROM (SELECT 1 FROM memory_terms WHERE terms @@ CAST(:term AS tsquery) LIMIT :most) AS some"
+    )
+    _search = text(
+        "SELECT memories.id, ts_rank(memory_terms.terms, CAST(:expression AS tsquery), 1) AS score"
+        " FROM memory_terms JOIN memories ON memories.number = memory_terms.number"
+        " WHERE memory_terms.terms @@ CAST(:expression AS tsquery)"
+        " AND memories.scope = :scope AND memories.state = 'active'"
+        " ORDER BY score DESC, memories.number LIMIT :limit"
+    )
+
+    def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None:
+        places: dict[str, list[int]] = {}
+        size = 0
+        for place, term in enumerate(terms, start=1):
+            if term not in places:
+                size += len(term) + 16
+                if size > TSVECTOR_CHARS:
+                    break
+            places.setdefault(term, []).append(place)
+        # PostgreSQL keeps 255 places a term, and none above 16,383.
+        vector = " ".join(
+            f"'{scope_number}_{term}':" + ",".join(str(min(place, 16_383)) for place in found[:255])
+            for term, found in places.items()
+        )
+        connection.execute(self._put, {"number": number, "terms": vector})
+
+    def remove(self, connection: Connection, number: int) -> None:
+        connection.execute(self._remove, {"number": number})
+
+    def counts(self, connection: Connection, scope_number: int, terms: Sequence[str], most: int) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for term in terms:
+            given = {"term": f"'{scope_number}_{term}'", "most": most + 1}
+            count = connection.execute(self._count, given).scalar_one()
+            if count:
+                found[term] = count
+        return found
+
+    def search(
+        self, connection: Connection, scope_number: int, scope: Scope, terms: Sequence[str], limit: int
+    ) -> Sequence[tuple[str, float]]:
+        expression = " | ".join(f"'{scope_number}_{term}'" for term in terms)
+        rows = connection.execute(self._search, {"expression": expression, "scope": scope, "limit": limit})
+        return [(id_, score) for id_, score in rows]
+
+
+def terms_of(database: Database) -> Terms:
+    """The index of the database's engine."""
+    return SqliteTerms() if database.dialect == "sqlite" else PostgresTerms()
+
+
+_SCOPE = select(scopes.c.number, scopes.c.active_count).where(scopes.c.name == bindparam("scope"))
+
+
+class SqlLexicalIndex:
+    """LexicalIndex over the engine's own full-text search."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._terms = terms_of(database)
+
+    async def search(self, scope: Scope, query: str, *, limit: int) -> list[LexicalHit]:
+        """Shares are per scope, of its active memories, from 100 memories on."""
+        if limit <= 0 or not query:
+            return []
+
+        def work(connection: Connection) -> list[LexicalHit]:
+            terms = query_terms(query)[:CONSIDERED_TERMS]
+            row = connection.execute(_SCOPE, {"scope": scope}).first()
+            if not terms or row is None:
+                return []
+            common = row.active_count * COMMON_SHARE if row.active_count >= COMMON_FROM_MEMORIES else row.active_count
+            chosen = choose_terms(self._terms.counts(connection, row.number, terms, int(common)), common)
+            if not chosen:
+                return []
+            rows = self._terms.search(connection, row.number, scope, chosen, limit)
+            return [LexicalHit(id_, score) for id_, score in rows]
+
+        return await self._database.read(work)
+
+
+def choose_terms(counts: Mapping[str, int], common: float) -> list[str]:
+    """Which terms to search by: the rare ones (count ≤ ``common``), or all if none is, at most 32."""
+    rare = [term for term, count in counts.items() if count <= common]
+    return sorted(rare or counts, key=counts.__getitem__)[:QUERY_TERMS]
+
+
+def index_text(terms: Terms, connection: Connection, scope_number: int, number: int, content: str) -> None:
+    """Adds a memory's text to the index."""
+    terms.put(connection, scope_number, number, document_terms(content))

@@ -1,0 +1,151 @@
+"""Facts and episodes, kept in one transaction with their lexical entries and outbox rows."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, insert, select, text, update
+
+from stores.records import Memory, MemoryKind, MemoryState, Scope
+from stores.sql.database import Database, Turn, batches, take_turn
+from stores.sql.lexical import Terms, index_text, terms_of
+from stores.sql.schema import memories, outbox, scopes, to_micros
+
+_WITH_IDS = select(memories.c.number, memories.c.id, memories.c.payload).where(
+    memories.c.scope == bindparam("scope"), memories.c.id.in_(bindparam("ids", expanding=True))
+)
+_ADD = insert(memories).returning(memories.c.number)
+_CHANGE = update(memories).where(memories.c.number == bindparam("at_number"))
+_ADD_TASK = insert(outbox)
+_SCOPE = select(scopes.c.number, scopes.c.cursor).where(scopes.c.name == bindparam("scope"))
+_ADD_SCOPE = text("INSERT INTO scopes (name) VALUES (:scope) ON CONFLICT (name) DO NOTHING")
+_COUNT = (
+    update(scopes)
+    .where(scopes.c.number == bindparam("at_number"))
+    .values(active_count=scopes.c.active_count + bindparam("more"))
+)
+_MOVE_CURSOR = update(scopes).where(scopes.c.number == bindparam("at_number")).values(cursor=bindparam("to"))
+
+
+class _Stored(NamedTuple):
+    number: int
+    payload: str
+
+
+class SqlMemoryTable:
+    """MemoryTable over SQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._terms = terms_of(database)
+
+    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
+        if memories:
+            await self._database.write(lambda connection: _put(connection, self._terms, scope, memories))
+
+    async def get(self, scope: Scope, ids: Sequence[str]) -> builtins.list[Memory]:
+        def work(connection: Connection) -> builtins.list[Memory]:
+            stored = _stored(connection, scope, ids)
+            return [Memory.model_validate_json(stored[id_].payload) for id_ in ids if id_ in stored]
+
+        return await self._database.read(work) if ids else []
+
+    async def list(
+        self,
+        scope: Scope,
+        *,
+        kind: MemoryKind | None = None,
+        state: MemoryState | None = None,
+        limit: int | None = None,
+    ) -> builtins.list[Memory]:
+        query = select(memories.c.payload).where(memories.c.scope == scope)
+        if kind is not None:
+            query = query.where(memories.c.kind == kind.value)
+        if state is not None:
+            query = query.where(memories.c.state == state.value)
+        query = query.order_by(memories.c.said_at.desc(), memories.c.number.desc()).limit(limit)
+        return await self._database.read(
+            lambda connection: [Memory.model_validate_json(payload) for payload in connection.execute(query).scalars()]
+        )
+
+    async def cursor(self, scope: Scope) -> int:
+        def work(connection: Connection) -> int:
+            row = connection.execute(_SCOPE, {"scope": scope}).first()
+            return row.cursor if row is not None else 0
+
+        return await self._database.read(work)
+
+    async def put_episodes(self, scope: Scope, episodes: Sequence[Memory], *, cursor: int) -> None:
+        def work(connection: Connection) -> None:
+            take_turn(connection, Turn.MEMORIES)
+            known = _stored(connection, scope, [episode.id for episode in episodes])
+            fresh = {episode.id: episode for episode in reversed(episodes) if episode.id not in known}
+            if fresh:
+                _put(connection, self._terms, scope, list(reversed(fresh.values())))
+            connection.execute(_ADD_SCOPE, {"scope": scope})
+            row = connection.execute(_SCOPE, {"scope": scope}).one()
+            if cursor > row.cursor:
+                connection.execute(_MOVE_CURSOR, {"at_number": row.number, "to": cursor})
+
+        await self._database.write(work)
+
+
+def _put(connection: Connection, terms: Terms, scope: Scope, given: Sequence[Memory]) -> None:
+    take_turn(connection, Turn.MEMORIES)
+    connection.execute(_ADD_SCOPE, {"scope": scope})
+    scope_number: int = connection.execute(_SCOPE, {"scope": scope}).one().number
+    stored = dict(_stored(connection, scope, [memory.id for memory in given]))
+    tasks: list[dict[str, Any]] = []
+    more = 0
+    for memory in given:
+        before = stored.get(memory.id)
+        old = Memory.model_validate_json(before.payload) if before is not None else None
+        if memory == old:
+            continue
+        number = _write(connection, scope, memory, before)
+        stored[memory.id] = _Stored(number, memory.model_dump_json())
+        _index(connection, terms, scope_number, number, old, memory)
+        more += _is_active(memory) - _is_active(old)
+        tasks.append({"scope": scope, "memory_id": memory.id, "done": False})
+    if tasks:
+        connection.execute(_ADD_TASK, tasks)
+    if more:
+        connection.execute(_COUNT, {"at_number": scope_number, "more": more})
+
+
+def _write(connection: Connection, scope: Scope, memory: Memory, before: _Stored | None) -> int:
+    values = {
+        "kind": memory.kind.value,
+        "state": memory.state.value,
+        "said_at": to_micros(memory.said_at),
+        "payload": memory.model_dump_json(),
+    }
+    if before is None:
+        return connection.execute(_ADD, {"scope": scope, "id": memory.id} | values).scalar_one()
+    connection.execute(_CHANGE, {"at_number": before.number} | values)
+    return before.number
+
+
+def _index(
+    connection: Connection, terms: Terms, scope_number: int, number: int, old: Memory | None, new: Memory
+) -> None:
+    if _is_active(old) and old is not None:
+        if _is_active(new) and new.text == old.text:
+            return
+        terms.remove(connection, number)
+    if _is_active(new):
+        index_text(terms, connection, scope_number, number, new.text)
+
+
+def _is_active(memory: Memory | None) -> bool:
+    return memory is not None and memory.state is MemoryState.ACTIVE
+
+
+def _stored(connection: Connection, scope: Scope, ids: Sequence[str]) -> Mapping[str, _Stored]:
+    found: dict[str, _Stored] = {}
+    for some in batches(ids):
+        rows = connection.execute(_WITH_IDS, {"scope": scope, "ids": list(some)})
+        found |= {row.id: _Stored(row.number, row.payload) for row in rows}
+    return found
