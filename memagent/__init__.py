@@ -1,0 +1,72 @@
+"""memagent: an agent whose context is a white box. The names here are the public ones.
+
+Importing the package loads nothing heavy; each name is fetched when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memagent.agent.facade import Agent, AsyncAgent, Reply
+    from memagent.context.manifest import Manifest, Prompt
+    from memagent.errors import MemagentError
+    from memagent.events import Event
+    from memagent.memory.recall import Recalled
+    from memagent.settings import Settings, load_settings
+    from memagent.tools.schema import tool
+    from stores.errors import StoreError
+    from stores.records import Memory, Message, Session
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Agent",
+    "AsyncAgent",
+    "Event",
+    "Manifest",
+    "MemagentError",
+    "Memory",
+    "Message",
+    "Prompt",
+    "Recalled",
+    "Reply",
+    "Session",
+    "Settings",
+    "StoreError",
+    "__version__",
+    "load_settings",
+    "tool",
+]
+
+_HOMES = {
+    "Agent": "memagent.agent.facade",
+    "AsyncAgent": "memagent.agent.facade",
+    "Event": "memagent.events",
+    "Manifest": "memagent.context.manifest",
+    "MemagentError": "memagent.errors",
+    "Memory": "stores.records",
+    "Message": "stores.records",
+    "Prompt": "memagent.context.manifest",
+    "Recalled": "memagent.memory.recall",
+    "Reply": "memagent.agent.facade",
+    "Session": "stores.records",
+    "Settings": "memagent.settings",
+    "StoreError": "stores.errors",
+    "load_settings": "memagent.settings",
+    "tool": "memagent.tools.schema",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'memagent' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

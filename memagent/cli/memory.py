@@ -1,0 +1,96 @@
+"""`memagent memory …`: what is remembered, seen and changed from the shell."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memagent.cli import options as opt
+
+app = typer.Typer(help="What is remembered.", no_args_is_help=True)
+
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or the beginning of it.")]
+
+
+@app.callback()
+def _memory() -> None:
+    """What is remembered."""
+
+
+@app.command("list")
+def list_(
+    forgotten: Annotated[bool, typer.Option("--forgotten", help="Those that were forgotten instead.")] = False,
+    as_json: opt.AsJson = False,
+    data_dir: opt.DataDir = None,
+    user: opt.User = None,
+) -> None:
+    """List memories, newest first: facts you asked to keep, and episodes of past talk."""
+    from memagent.cli import render
+
+    with opt.open_agent(data_dir, user) as agent:
+        found = agent.memories(state="forgotten" if forgotten else "active")
+    render.show(found, as_json=as_json, view=render.memories_table)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="At most this many.")] = 8,
+    as_json: opt.AsJson = False,
+    data_dir: opt.DataDir = None,
+    user: opt.User = None,
+) -> None:
+    """Find memories by meaning and by words, best first."""
+    from memagent.cli import render
+
+    with opt.open_agent(data_dir, user) as agent:
+        found = agent.recall(query, limit=limit)
+    render.show(found, as_json=as_json, view=render.recalled_table)
+
+
+@app.command()
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember, as one statement.")],
+    as_json: opt.AsJson = False,
+    data_dir: opt.DataDir = None,
+    user: opt.User = None,
+) -> None:
+    """Remember a statement."""
+    from memagent.cli import render
+
+    if not text.strip():
+        raise typer.BadParameter("there is nothing to remember: the text is empty")
+    with opt.open_agent(data_dir, user) as agent:
+        render.show_memory(agent.remember(text), as_json=as_json)
+
+
+@app.command()
+def forget(
+    memory_id: MemoryId, as_json: opt.AsJson = False, data_dir: opt.DataDir = None, user: opt.User = None
+) -> None:
+    """Stop recalling a memory; it is kept and can be restored."""
+    from memagent.cli import render
+
+    with opt.open_agent(data_dir, user) as agent:
+        render.show_memory(agent.forget(render.memory_of(agent, memory_id).id), as_json=as_json)
+
+
+@app.command()
+def restore(
+    memory_id: MemoryId, as_json: opt.AsJson = False, data_dir: opt.DataDir = None, user: opt.User = None
+) -> None:
+    """Recall a forgotten memory again."""
+    from memagent.cli import render
+
+    with opt.open_agent(data_dir, user) as agent:
+        render.show_memory(agent.restore(render.memory_of(agent, memory_id).id), as_json=as_json)
+
+
+@app.command()
+def show(memory_id: MemoryId, as_json: opt.AsJson = False, data_dir: opt.DataDir = None, user: opt.User = None) -> None:
+    """Show one memory with where it comes from."""
+    from memagent.cli import render
+
+    with opt.open_agent(data_dir, user) as agent:
+        render.show_memory(render.memory_of(agent, memory_id), as_json=as_json)

@@ -1,0 +1,140 @@
+"""An answer as it comes, and how it is stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from memagent.cli.render import printable
+from memagent.events import Cut, Finished, Notice, TextDelta, ToolFinished, ToolStarted
+
+if TYPE_CHECKING:
+    from memagent import Agent, Event
+
+_SHORTFALLS = {
+    "length": "the answer reached the reply's limit and ends early (see --window-tokens and MEMAGENT_REPLY_TOKENS)",
+    "turn_limit": "stopped after the allowed number of turns (MEMAGENT_TURN_LIMIT)",
+    "no_progress": "stopped: the model kept making the same call",
+    "approval": "a call waits for approval",
+    "cancelled": "stopped; what was said is kept",
+    "partial": "the answer broke off; what came is kept",
+    "refused": "the model refused to answer",
+}
+LINE_CHARS = 200
+"""How much of a tool's arguments or result one line shows."""
+
+
+def shortfall(finish_reason: str) -> str:
+    """What an answer lacks, in words; empty for a whole one."""
+    return _SHORTFALLS.get(finish_reason, "")
+
+
+def exit_code(finish_reason: str) -> int:
+    """An answer that broke off counts as failed, one that was stopped as interrupted."""
+    return {"cancelled": 130, "partial": 1, "refused": 1}.get(finish_reason, 0)
+
+
+@contextmanager
+def interruptible(agent: Agent) -> Iterator[None]:
+    """Inside, the first Ctrl-C stops the answer in good order; the second raises KeyboardInterrupt."""
+    asked = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        # In a thread of its own: the handler may have interrupted code that holds what cancel() needs.
+        threading.Thread(target=agent.cancel, daemon=True).start()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class AnswerView:
+    """Shows one answer's events on a terminal: a spinner until text comes, tools as dim lines."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status: Status | None = None
+        self._in_line = False
+
+    def show(self, events: Iterator[Event]) -> Finished:
+        """Consumes the events to the last one and returns it."""
+        finished: Finished | None = None
+        self._wait("thinking…")
+        try:
+            for event in events:
+                self._show(event)
+                if isinstance(event, Finished):
+                    finished = event
+        finally:
+            self._end_wait()
+            self._end_line()
+        assert finished is not None, "a stream ends with Finished"
+        return finished
+
+    def _show(self, event: Event) -> None:
+        match event:
+            case TextDelta():
+                self._end_wait()
+                self._console.out(printable(event.text), end="", highlight=False)
+                self._console.file.flush()
+                self._in_line = not event.text.endswith("\n")
+            case ToolStarted():
+                self._dim(f"→ {event.name}({_one_line(event.arguments)})")
+                self._wait(f"{event.name}…")
+            case ToolFinished():
+                self._dim(f"{'✗' if event.failed else '←'} {event.name}: {_one_line(event.content)}")
+                self._wait("thinking…")
+            case Cut():
+                self._dim(
+                    f"{event.exchanges} older exchanges left the prompt "
+                    f"({event.before_tokens:,} → {event.after_tokens:,} tokens); they stay in the journal"
+                )
+                self._wait("thinking…")
+            case Notice():
+                style = {"info": "dim", "warning": "yellow", "error": "red"}[event.level]
+                self._line(event.text, style)
+                self._wait("thinking…")
+            case _:
+                pass
+
+    def _wait(self, text: str) -> None:
+        self._end_wait()
+        self._end_line()
+        self._status = self._console.status(Text(printable(text), style="dim"))
+        self._status.start()
+
+    def _end_wait(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _end_line(self) -> None:
+        if self._in_line:
+            self._console.out()
+            self._in_line = False
+
+    def _dim(self, text: str) -> None:
+        self._line(text, "dim")
+
+    def _line(self, text: str, style: str) -> None:
+        self._end_wait()
+        self._end_line()
+        self._console.print(Text(printable(text), style=style))
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}… ({len(line):,} characters)"
