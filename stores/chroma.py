@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from chromadb import Collection
@@ -132,7 +132,7 @@ class ChromaVectorIndex:
                 name, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
             )
         # Chroma keeps an existing collection's space whatever is asked for.
-        configuration: Mapping[str, Any] = collection.configuration_json
+        configuration = cast(Mapping[str, Mapping[str, object] | None], collection.configuration_json)
         space = (configuration.get("hnsw") or {}).get("space")
         if space != "cosine":
             raise StoreCorruptError(f"the vector index compares by {space}, not cosine; remove its folder and rebuild")

@@ -35,11 +35,15 @@ _NEWER = (
     .where(outbox.c.scope == bindparam("scope"), outbox.c.number > bindparam("after"))
     .order_by(outbox.c.number)
 )
-_REQUEUE = insert(outbox).from_select(
-    ["scope", "memory_id", "done"],
-    select(memories.c.scope, memories.c.id, literal(False))
-    .where(memories.c.scope == bindparam("of"), memories.c.state == MemoryState.ACTIVE.value)
-    .order_by(memories.c.number),
+_REQUEUE = (
+    insert(outbox)
+    .from_select(
+        ["scope", "memory_id", "done"],
+        select(memories.c.scope, memories.c.id, literal(False))
+        .where(memories.c.scope == bindparam("of"), memories.c.state == MemoryState.ACTIVE.value)
+        .order_by(memories.c.number),
+    )
+    .returning(outbox.c.number)
 )
 
 
@@ -101,7 +105,7 @@ class SqlOutbox:
     async def requeue(self, scope: Scope) -> int:
         def work(connection: Connection) -> int:
             take_turn(connection, Turn.MEMORIES)
-            return connection.execute(_REQUEUE, {"of": scope}).rowcount
+            return len(connection.execute(_REQUEUE, {"of": scope}).all())
 
         return await self._database.write(work)
 
