@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -37,22 +38,47 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.cleanup()
 
 
-@pytest.fixture
-def new_location(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], str]:
-    """Makes the location of an empty database of a kind."""
+@pytest.fixture(scope="session")
+def postgres_template(postgres: str) -> str:
+    """The name of a migrated database, to copy: migrating takes longer than most tests."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE template_migrated")
+    asyncio.run(open_sql(_database_uri(postgres, "template_migrated")).close())
+    return "template_migrated"
 
-    def make(kind: str) -> str:
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("template") / "memagent.db"
+    asyncio.run(open_sql(file).close())
+    return file
+
+
+@pytest.fixture
+def new_location(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., str]:
+    """Makes the location of a database of a kind: without memories, or, ``empty``, without tables."""
+
+    def make(kind: str, *, empty: bool = False) -> str:
         if kind == "sqlite-memory":
             return "sqlite://"
         if kind == "sqlite-file":
-            return str(tmp_path / "data" / "memagent.db")
+            file = tmp_path / "data" / "memagent.db"
+            if not empty:
+                file.parent.mkdir()
+                shutil.copy(request.getfixturevalue("sqlite_template"), file)
+            return str(file)
         uri: str = request.getfixturevalue("postgres")
+        template = "template0" if empty else request.getfixturevalue("postgres_template")
         name = f"t{uuid4().hex}"
         with psycopg.connect(uri, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        return uri.replace("/postgres?", f"/{name}?")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return _database_uri(uri, name)
 
     return make
+
+
+def _database_uri(uri: str, name: str) -> str:
+    return uri.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture
@@ -72,21 +98,28 @@ def open_stores() -> Iterator[Callable[[str], SqlStores]]:
 @pytest.fixture(params=KINDS)
 def stores(
     request: pytest.FixtureRequest,
-    new_location: Callable[[str], str],
+    new_location: Callable[..., str],
     open_stores: Callable[[str], SqlStores],
 ) -> SqlStores:
     return open_stores(new_location(request.param))
 
 
 @pytest.fixture(params=SHARED_KINDS)
-def location(request: pytest.FixtureRequest, new_location: Callable[[str], str]) -> str:
+def location(request: pytest.FixtureRequest, new_location: Callable[..., str]) -> str:
     """Where several processes can open a database."""
     return new_location(request.param)
 
 
+@pytest.fixture(params=SHARED_KINDS)
+def empty_location(request: pytest.FixtureRequest, new_location: Callable[..., str]) -> str:
+    """Where nothing has been opened yet."""
+    return new_location(request.param, empty=True)
+
+
 @pytest.fixture
-def sqlite_file(new_location: Callable[[str], str]) -> Path:
-    return Path(new_location("sqlite-file"))
+def sqlite_file(new_location: Callable[..., str]) -> Path:
+    """Where no file is yet, in no folder."""
+    return Path(new_location("sqlite-file", empty=True))
 
 
 @pytest.fixture
