@@ -33,13 +33,16 @@ _CHUNKS = "chunks"
 _FETCH_FACTOR = 2
 """How many chunks are asked for at first for each memory wanted."""
 
-# Chroma gives such errors as text only.
+_FULL = "there is no room left on the disk (or in its quota) for the vector index; free some and try again"
+_DAMAGED = "the vector index is damaged; remove its folder, it can be rebuilt"
+# Chroma tells its faults as text only. Code 778 is what SQLite reports for a used-up quota or file size limit.
 _FAULTS: Sequence[tuple[str, type[StoreError], str]] = (
-    ("disk is full", DiskFullError, "there is no room left on the disk for the vector index; free some and try again"),
-    ("no space left", DiskFullError, "there is no room left on the disk for the vector index; free some and try again"),
+    ("disk is full", DiskFullError, _FULL),
+    ("(code: 778)", DiskFullError, _FULL),
+    ("no space left", DiskFullError, _FULL),
     ("is locked", StoreBusyError, "another process holds the vector index for too long; try again"),
-    ("not a database", StoreCorruptError, "the vector index is damaged; remove its folder, it can be rebuilt"),
-    ("malformed", StoreCorruptError, "the vector index is damaged; remove its folder, it can be rebuilt"),
+    ("not a database", StoreCorruptError, _DAMAGED),
+    ("malformed", StoreCorruptError, _DAMAGED),
 )
 
 

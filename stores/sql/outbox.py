@@ -26,7 +26,8 @@ _EMBED = (
 )
 _FINISH = update(outbox).where(outbox.c.number.in_(bindparam("numbers", expanding=True))).values(done=True)
 _OLD = (outbox.c.done, outbox.c.number < bindparam("before"))
-_DROPPED = select(outbox.c.scope, func.max(outbox.c.number).label("last")).where(*_OLD).group_by(outbox.c.scope)
+# Grouped in Python: SQLite would walk the whole table by scope rather than its old end by number.
+_DROPPED = select(outbox.c.scope, outbox.c.number).where(*_OLD).order_by(outbox.c.number)
 _DROP = delete(outbox).where(*_OLD)
 _NOTE_DROPPED = update(scopes).where(scopes.c.name == bindparam("of")).values(dropped_number=bindparam("last"))
 _DROPPED_NUMBER = select(scopes.c.dropped_number).where(scopes.c.name == bindparam("scope"))
@@ -72,8 +73,9 @@ class SqlOutbox:
             for some in batches(numbers):
                 connection.execute(_FINISH, {"numbers": list(some)})
             before = (connection.execute(_LAST).scalar() or 0) - KEPT_NUMBERS
-            for row in connection.execute(_DROPPED, {"before": before}).all():
-                connection.execute(_NOTE_DROPPED, {"of": row.scope, "last": row.last})
+            last = {row.scope: row.number for row in connection.execute(_DROPPED, {"before": before})}
+            for scope, number in last.items():
+                connection.execute(_NOTE_DROPPED, {"of": scope, "last": number})
             connection.execute(_DROP, {"before": before})
 
         if numbers:

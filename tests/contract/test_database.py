@@ -25,7 +25,6 @@ from stores.errors import (
 )
 from stores.records import Message
 from stores.sql import SqlStores, open_sql
-from stores.sql.database import Database
 from stores.sql.engines import make_engine, url_of
 from stores.sql.schema import HEAD_REVISION, metadata
 from tests.contract.samples import U1, memory, message
@@ -129,19 +128,19 @@ def test_a_database_of_another_program_is_left_alone(sqlite_file: Path) -> None:
     connection.close()
 
 
-async def test_a_file_damaged_while_closed(sqlite_file: Path) -> None:
-    stores = open_sql(sqlite_file)
-    await stores.journal.append(U1, [message(number, "x" * 3000) for number in range(200)])
-    await stores.close()
+def test_a_file_damaged_while_closed(sqlite_file: Path, open_stores: OpenStores) -> None:
+    stores = open_stores(str(sqlite_file))
+    asyncio.run(stores.journal.append(U1, [message(number, "x" * 3000) for number in range(200)]))
+    asyncio.run(stores.close())
     content = bytearray(sqlite_file.read_bytes())
-    content[len(content) // 4 :] = os.urandom(len(content) - len(content) // 4)
+    content[len(content) // 4 :] = b"\xa5" * (len(content) - len(content) // 4)
     sqlite_file.write_bytes(bytes(content))
-    with pytest.raises(StoreError):
-        stores = open_sql(sqlite_file)
-        try:
-            await stores.journal.read(U1, "s1")
-        finally:
-            await stores.close()
+
+    def use() -> None:
+        asyncio.run(open_stores(str(sqlite_file)).journal.read(U1, "s1"))
+
+    with pytest.raises(StoreCorruptError):
+        use()
 
 
 @pytest.mark.parametrize(
@@ -240,18 +239,20 @@ async def test_close_while_writing(location: str, open_stores: OpenStores) -> No
     stores = open_sql(location)
     stored: list[str] = []
     refused: list[BaseException] = []
+    enough = asyncio.Event()
 
     async def work(number: int) -> None:
         try:
             for index in range(100):
                 [entry] = await stores.journal.append(U1, [message(index, session=f"s{number}")])
                 stored.append(entry.id)
+                if len(stored) == 20:
+                    enough.set()
         except StoreClosedError as error:
             refused.append(error)
 
     tasks = [asyncio.create_task(work(number)) for number in range(4)]
-    while len(stored) < 20:
-        await asyncio.sleep(0)
+    await enough.wait()
     await stores.close()
     await stores.close()
     await asyncio.gather(*tasks)
@@ -370,21 +371,14 @@ async def test_a_database_that_may_not_grow(sqlite_file: Path) -> None:
     stores = open_sql(sqlite_file)
     await stores.memories.put(U1, [memory("a", "tea")])
 
-    def limit(connection: object) -> None:
-        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]
-
-    await on_every_connection(stores.database, limit)
+    # Set on the writer's connection: only one is open, since nothing has been read yet.
+    await stores.database.write(lambda connection: connection.exec_driver_sql("PRAGMA max_page_count = 1"))
     with pytest.raises(DiskFullError):
         await stores.memories.put(U1, [memory(f"b{number}", "coffee " * 2_000) for number in range(50)])
     assert [found.id for found in await stores.memories.list(U1)] == ["a"]
     assert await stores.lexical.search(U1, "coffee", limit=3) == []
     assert await stores.outbox.open_count() == 1
     await stores.close()
-
-
-async def on_every_connection(database: Database, work: Callable[[object], None]) -> None:
-    """The pool hands out the connection used last, so a write right after a write gets the same."""
-    await database.write(work)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import ClassVar
 from uuid import uuid4
 
 import pytest
@@ -19,93 +20,93 @@ WORDS = ["tea", "green", "coffee", "妹妹住在里斯本", "住在哪里", "run
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
 
 
-def machine_for(stores: SqlStores) -> type[RuleBasedStateMachine]:
-    """A machine over one database; every run has a scope of its own."""
+class MemoryMachine(RuleBasedStateMachine):
+    """Every run has a scope of its own in one database."""
 
-    class MemoryMachine(RuleBasedStateMachine):
-        def __init__(self) -> None:
-            super().__init__()
-            self.runner = asyncio.Runner()
-            self.scope = Scope(f"u{uuid4().hex}")
-            self.kept: dict[str, Memory] = {}
-            self.order: list[str] = []
-            self.changes: list[str] = []
+    stores: ClassVar[SqlStores]
 
-        @initialize()
-        def begin(self) -> None:
-            self.other = Scope(f"{self.scope}-other")
-            self.runner.run(stores.memories.put(self.other, [memory("a", " ".join(WORDS))]))
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.scope = Scope(f"u{uuid4().hex}")
+        self.kept: dict[str, Memory] = {}
+        self.order: list[str] = []
+        self.changes: list[str] = []
 
-        @rule(id_=IDS, text=TEXTS, number=st.integers(0, 3), kind=st.sampled_from(MemoryKind))
-        def put(self, id_: str, text: str, number: int, kind: MemoryKind) -> None:
-            self.write([memory(id_, text, number, kind=kind)])
+    @initialize()
+    def begin(self) -> None:
+        self.other = Scope(f"{self.scope}-other")
+        self.runner.run(self.stores.memories.put(self.other, [memory("a", " ".join(WORDS))]))
 
-        @rule(ids=st.lists(IDS, max_size=4), state=st.sampled_from(MemoryState))
-        def set_state(self, ids: list[str], state: MemoryState) -> None:
-            self.write([self.kept[id_].model_copy(update={"state": state}) for id_ in ids if id_ in self.kept])
+    @rule(id_=IDS, text=TEXTS, number=st.integers(0, 3), kind=st.sampled_from(MemoryKind))
+    def put(self, id_: str, text: str, number: int, kind: MemoryKind) -> None:
+        self.write([memory(id_, text, number, kind=kind)])
 
-        @rule()
-        def put_all_again(self) -> None:
-            self.write(list(self.kept.values()))
+    @rule(ids=st.lists(IDS, max_size=4), state=st.sampled_from(MemoryState))
+    def set_state(self, ids: list[str], state: MemoryState) -> None:
+        self.write([self.kept[id_].model_copy(update={"state": state}) for id_ in ids if id_ in self.kept])
 
-        @rule(ids=st.lists(IDS, max_size=3), text=TEXTS)
-        def put_episodes(self, ids: list[str], text: str) -> None:
-            self.runner.run(stores.memories.put_episodes(self.scope, [memory(id_, text) for id_ in ids], cursor=1))
-            for id_ in ids:
-                if id_ not in self.kept:
-                    self.note(memory(id_, text))
+    @rule()
+    def put_all_again(self) -> None:
+        self.write(list(self.kept.values()))
 
-        def write(self, memories: list[Memory]) -> None:
-            self.runner.run(stores.memories.put(self.scope, memories))
-            for one in memories:
-                if self.kept.get(one.id) != one:
-                    self.note(one)
+    @rule(ids=st.lists(IDS, max_size=3), text=TEXTS)
+    def put_episodes(self, ids: list[str], text: str) -> None:
+        self.runner.run(self.stores.memories.put_episodes(self.scope, [memory(id_, text) for id_ in ids], cursor=1))
+        for id_ in ids:
+            if id_ not in self.kept:
+                self.note(memory(id_, text))
 
-        def note(self, one: Memory) -> None:
-            if one.id not in self.kept:
-                self.order.append(one.id)
-            self.kept[one.id] = one
-            self.changes.append(one.id)
+    def write(self, memories: list[Memory]) -> None:
+        self.runner.run(self.stores.memories.put(self.scope, memories))
+        for one in memories:
+            if self.kept.get(one.id) != one:
+                self.note(one)
 
-        @rule(query=TEXTS)
-        def search(self, query: str) -> None:
-            asked = set(query_terms(query))
-            expected = {
-                one.id
-                for one in self.kept.values()
-                if one.state is MemoryState.ACTIVE and asked & set(document_terms(one.text))
-            }
-            hits = self.runner.run(stores.lexical.search(self.scope, query, limit=50))
-            assert len(hits) == len(expected)
-            assert {hit.memory_id for hit in hits} == expected
+    def note(self, one: Memory) -> None:
+        if one.id not in self.kept:
+            self.order.append(one.id)
+        self.kept[one.id] = one
+        self.changes.append(one.id)
 
-        @rule(kind=st.none() | st.sampled_from(MemoryKind), state=st.none() | st.sampled_from(MemoryState))
-        def list_some(self, kind: MemoryKind | None, state: MemoryState | None) -> None:
-            expected = sorted(
-                (one for one in self.kept.values() if kind in (None, one.kind) and state in (None, one.state)),
-                key=lambda one: (one.said_at, self.order.index(one.id)),
-                reverse=True,
-            )
-            assert self.runner.run(stores.memories.list(self.scope, kind=kind, state=state)) == expected
+    @rule(query=TEXTS)
+    def search(self, query: str) -> None:
+        asked = set(query_terms(query))
+        expected = {
+            one.id
+            for one in self.kept.values()
+            if one.state is MemoryState.ACTIVE and asked & set(document_terms(one.text))
+        }
+        hits = self.runner.run(self.stores.lexical.search(self.scope, query, limit=50))
+        assert len(hits) == len(expected)
+        assert {hit.memory_id for hit in hits} == expected
 
-        @rule()
-        def requeue(self) -> None:
-            active = [id_ for id_ in self.order if self.kept[id_].state is MemoryState.ACTIVE]
-            assert self.runner.run(stores.outbox.requeue(self.scope)) == len(active)
-            self.changes += active
+    @rule(kind=st.none() | st.sampled_from(MemoryKind), state=st.none() | st.sampled_from(MemoryState))
+    def list_some(self, kind: MemoryKind | None, state: MemoryState | None) -> None:
+        expected = sorted(
+            (one for one in self.kept.values() if kind in (None, one.kind) and state in (None, one.state)),
+            key=lambda one: (one.said_at, self.order.index(one.id)),
+            reverse=True,
+        )
+        assert self.runner.run(self.stores.memories.list(self.scope, kind=kind, state=state)) == expected
 
-        @invariant()
-        def every_change_has_a_task(self) -> None:
-            tasks = self.runner.run(stores.outbox.newer(self.scope, 0))
-            assert tasks is not None
-            assert [task.memory_id for task in tasks] == self.changes
+    @rule()
+    def requeue(self) -> None:
+        active = [id_ for id_ in self.order if self.kept[id_].state is MemoryState.ACTIVE]
+        assert self.runner.run(self.stores.outbox.requeue(self.scope)) == len(active)
+        self.changes += active
 
-        def teardown(self) -> None:
-            self.runner.close()
+    @invariant()
+    def every_change_has_a_task(self) -> None:
+        tasks = self.runner.run(self.stores.outbox.newer(self.scope, 0))
+        assert tasks is not None
+        assert [task.memory_id for task in tasks] == self.changes
 
-    return MemoryMachine
+    def teardown(self) -> None:
+        self.runner.close()
 
 
 @pytest.mark.timeout(3600)
 def test_any_order_of_calls(stores: SqlStores) -> None:
-    run_state_machine_as_test(machine_for(stores))  # pyright: ignore[reportUnknownMemberType]
+    machine = type("Machine", (MemoryMachine,), {"stores": stores})
+    run_state_machine_as_test(machine)  # pyright: ignore[reportUnknownMemberType]

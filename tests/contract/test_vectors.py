@@ -18,7 +18,8 @@ from stores.chroma import ChromaVectorIndex
 from stores.errors import StoreClosedError, StoreCorruptError, StoreError
 from stores.records import Scope
 from tests.contract.samples import U1, U2, WEIRD_SCOPES, angle, vector
-from tests.contract.worker import finish, start
+from tests.contract.vector_worker import start
+from tests.contract.worker import finish
 
 
 async def ids(index: VectorIndex, degrees: float, *, limit: int = 10, scope: Scope = U1) -> list[str]:
@@ -206,6 +207,14 @@ async def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 async def test_the_folder_is_the_owners_only(vectors: ChromaVectorIndex, tmp_path: Path) -> None:
     await vectors.put(U1, "g", {"a": [angle(0)]})
     assert (tmp_path / "vectors").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    assert finish(start("fill_vectors", tmp_path / "vectors", 2_000_000)) == ["DiskFullError"]
+    index = ChromaVectorIndex(tmp_path / "vectors")
+    assert asyncio.run(index.query(U1, "g", vector(*[1.0] * 384), limit=1)) != []
+    asyncio.run(index.put(U1, "g", {"later": [vector(*[1.0] * 384)]}))
+    asyncio.run(index.close())
 
 
 def test_nothing_reaches_out(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import sqlite3
 import subprocess
@@ -13,18 +12,16 @@ from pathlib import Path
 
 import psycopg
 
-from stores.chroma import ChromaVectorIndex
 from stores.errors import StoreError
-from stores.records import Scope
 from stores.sql import open_sql
-from tests.contract.samples import U1, angle, memory, message
+from tests.contract.samples import U1, memory, message
 
 ROOT = Path(__file__).parents[2]
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+def start(*arguments: object, module: str = "tests.contract.worker") -> subprocess.Popen[str]:
     """Starts a worker, from a test. Its stdout and stderr are pipes."""
-    command = [sys.executable, "-m", "tests.contract.worker", *map(str, arguments)]
+    command = [sys.executable, "-m", module, *map(str, arguments)]
     return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -92,34 +89,7 @@ async def open_only(location: str) -> None:
     await open_sql(location).close()
 
 
-async def put_vectors(path: str, name: str, degrees: str) -> None:
-    """Puts a vector as memory ``name`` and removes the memory "old"."""
-    index = ChromaVectorIndex(Path(path))
-    await index.put(U1, "g", {name: [angle(float(degrees))], "old": []})
-    await index.close()
-
-
-async def use_offline(path: str) -> None:
-    """Uses all stores and says which addresses Python code tried to reach."""
-
-    def hook(event: str, arguments: tuple[object, ...]) -> None:
-        if event in ("socket.connect", "socket.getaddrinfo"):
-            say(f"{event} {arguments[1:]}")
-
-    sys.addaudithook(hook)
-    os.environ.pop("ANONYMIZED_TELEMETRY", None)
-    stores = open_sql(Path(path) / "memagent.db")
-    index = ChromaVectorIndex(Path(path) / "vectors")
-    await stores.memories.put(U1, [memory("a", "text")])
-    await index.put(U1, "g", {"a": [angle(0)]})
-    say(len(await index.query(Scope("u1"), "g", angle(0), limit=5)))
-    await index.close()
-    await stores.close()
-
-
-COMMANDS = {
-    function.__name__: function for function in (append, remember, fill, hold, open_only, put_vectors, use_offline)
-}
+COMMANDS = {function.__name__: function for function in (append, remember, fill, hold, open_only)}
 
 if __name__ == "__main__":
     asyncio.run(COMMANDS[sys.argv[1]](*sys.argv[2:]))
