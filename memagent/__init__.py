@@ -9,13 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memagent.agent.facade import Agent, AsyncAgent, Reply
-    from memagent.context.manifest import Manifest, Prompt
+    from memagent.agent.assistant import Reply
+    from memagent.agent.facade import Agent, AsyncAgent
+    from memagent.context.assemble import Prompt
+    from memagent.context.manifest import Manifest
     from memagent.errors import MemagentError
     from memagent.events import Event
     from memagent.memory.recall import Recalled
     from memagent.settings import Settings, load_settings
-    from memagent.tools.schema import tool
+    from memagent.tools.definition import tool
     from stores.errors import StoreError
     from stores.records import Memory, Message, Session
 
@@ -48,14 +50,14 @@ _HOMES = {
     "MemagentError": "memagent.errors",
     "Memory": "stores.records",
     "Message": "stores.records",
-    "Prompt": "memagent.context.manifest",
+    "Prompt": "memagent.context.assemble",
     "Recalled": "memagent.memory.recall",
-    "Reply": "memagent.agent.facade",
+    "Reply": "memagent.agent.assistant",
     "Session": "stores.records",
     "Settings": "memagent.settings",
     "StoreError": "stores.errors",
     "load_settings": "memagent.settings",
-    "tool": "memagent.tools.schema",
+    "tool": "memagent.tools.definition",
 }
 
 

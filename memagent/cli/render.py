@@ -135,7 +135,7 @@ def memory_view(memory: Memory) -> RenderableType:
 
 def memory_of(agent: Agent, beginning: str) -> Memory:
     """The memory with this id, or the only one whose id begins so. Raises NotFoundError."""
-    memories = agent.memories()
+    memories = agent.memories(kind=None)
     exact = [memory for memory in memories if memory.id == beginning]
     found = exact or [memory for memory in memories if beginning and memory.id.startswith(beginning)]
     if len(found) == 1:

@@ -1,0 +1,1 @@
+def fetch_if_needed(settings): pass
