@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memagent.agent.facade import Agent, AsyncAgent
     from memagent.context.assemble import Prompt
     from memagent.context.manifest import Manifest
-    from memagent.errors import MemagentError
+    from memagent.errors import MemagentError, ModelError, PromptTooLargeError
     from memagent.events import Event
     from memagent.memory.recall import Recalled
     from memagent.settings import Settings, load_settings
@@ -31,7 +31,9 @@ __all__ = [
     "MemagentError",
     "Memory",
     "Message",
+    "ModelError",
     "Prompt",
+    "PromptTooLargeError",
     "Recalled",
     "Reply",
     "Session",
@@ -48,6 +50,8 @@ _HOMES = {
     "Event": "memagent.events",
     "Manifest": "memagent.context.manifest",
     "MemagentError": "memagent.errors",
+    "ModelError": "memagent.errors",
+    "PromptTooLargeError": "memagent.errors",
     "Memory": "stores.records",
     "Message": "stores.records",
     "Prompt": "memagent.context.assemble",

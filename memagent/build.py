@@ -139,7 +139,9 @@ def _open_data(data_dir: Path) -> SqlStores:
         data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         kind = DiskFullError if error.errno == 28 else StoreError
-        raise kind(f"the data folder {data_dir} cannot be made: {error.strerror}; set another with --data-dir") from error
+        raise kind(
+            f"the data folder {data_dir} cannot be made: {error.strerror}; set another with --data-dir"
+        ) from error
     return open_sql(data_dir / DATABASE_NAME)
 
 

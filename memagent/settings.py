@@ -22,11 +22,15 @@ MIN_WINDOW_TOKENS = 1024
 class Settings(BaseSettings):
     """All that can be set. Token counts are the model's tokens, times seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="MEMAGENT_", extra="forbid", populate_by_name=True, env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="MEMAGENT_", extra="forbid", populate_by_name=True, env_ignore_empty=True
+    )
 
     model: str | None = None
     """The model's name at the endpoint, or a path ending in .gguf, or a name `memagent model list` shows."""
-    base_url: str | None = Field(None, validation_alias=AliasChoices("base_url", "MEMAGENT_BASE_URL", "OPENAI_BASE_URL"))
+    base_url: str | None = Field(
+        None, validation_alias=AliasChoices("base_url", "MEMAGENT_BASE_URL", "OPENAI_BASE_URL")
+    )
     api_key: SecretStr | None = Field(
         None, validation_alias=AliasChoices("api_key", "MEMAGENT_API_KEY", "OPENAI_API_KEY")
     )
@@ -45,7 +49,7 @@ class Settings(BaseSettings):
     reply_tokens: int | None = Field(None, ge=1)
     """Room kept free for a reply; None: an eighth of the window, 256 to 4,096."""
     recall_tokens: int | None = Field(None, ge=0)
-    """The most that recalled text may take in one exchange; None: 2 % of the window. 0 switches automatic recall off."""
+    """The most that recalled text may take in one exchange; None: 2 % of the window. 0: no automatic recall."""
     recall_limit: int = Field(8, ge=0, le=50)
     recall_deadline_seconds: float = Field(3.0, gt=0)
 

@@ -69,8 +69,10 @@ class WordEmbedder:
         else:
             vector = np.full(self._dimensions, 1e-6, dtype=np.float32)
             for word in _WORD.findall(text.casefold()):
-                vector += np.random.default_rng(crc32(word.encode())).standard_normal(self._dimensions).astype(np.float32)
-        return vector / np.linalg.norm(vector)
+                vector += (
+                    np.random.default_rng(crc32(word.encode())).standard_normal(self._dimensions).astype(np.float32)
+                )
+        return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 class ScriptedModel:

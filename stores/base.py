@@ -124,7 +124,8 @@ class VectorIndex(Protocol):
         ...
 
     async def query(self, scope: Scope, generation: str, vector: bytes, *, limit: int) -> list[VectorHit]:
-        """The nearest memories, best first, one hit a memory (its best chunk). An unknown scope or generation, or limit 0, gives []."""
+        """The nearest memories, best first, one hit a memory (its best chunk). An unknown scope or
+        generation, or limit 0, gives []."""
         ...
 
     async def count(self, scope: Scope, generation: str) -> int:

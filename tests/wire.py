@@ -170,3 +170,9 @@ def _call_problems(call: Mapping[str, Any]) -> list[str]:
     except (KeyError, TypeError, ValueError):
         return [f"W4: call {call['id']}: arguments are not JSON text"]
     return [] if isinstance(arguments, dict) else [f"W4: call {call['id']}: arguments are not an object"]
+
+
+def count_text(text: str, encoding: str = "o200k_base") -> int:
+    """The tests' own count of a text."""
+    TokenCounter(encoding)
+    return len(tiktoken.get_encoding(encoding).encode_ordinary(text))

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from memagent.agent.attaching import image_parts
 from memagent.agent.composing import Composer
@@ -126,7 +126,9 @@ class Assistant:
             self._private = not question.remember
             while self._rooms.notices:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
-            run = ExchangeRun(self._rooms, view, opened.composer, opened.model, opened.tools, question, queue.put_nowait)
+            run = ExchangeRun(
+                self._rooms, view, opened.composer, opened.model, opened.tools, question, queue.put_nowait
+            )
             task = asyncio.create_task(run.run())
             task.add_done_callback(lambda _: queue.put_nowait(None))
             self._running = task
@@ -377,7 +379,9 @@ class Assistant:
 
     async def _opened(self) -> _Open:
         self._check_open()
-        if self._opening is None or (self._opening.done() and not self._opening.cancelled() and self._opening.exception()):
+        if self._opening is None or (
+            self._opening.done() and not self._opening.cancelled() and self._opening.exception()
+        ):
             self._opening = asyncio.create_task(self._open())  # a server may have come up meanwhile
         return await asyncio.shield(self._opening)
 
@@ -406,7 +410,7 @@ class Assistant:
         words = clean_text(text)
         if not words.strip() and not images:
             raise MemagentError("there is nothing to answer: the message is empty")
-        return Question(words, images, cast("str | Mapping[str, Any]", tool_choice), remember)
+        return Question(words, images, tool_choice, remember)
 
     def _later(self, work: Any) -> None:
         async def run() -> None:

@@ -18,7 +18,16 @@ from memagent.context.assemble import Prompt
 from memagent.context.manifest import Candidate
 from memagent.context.render import ContextBlock, Exchange, build_exchange
 from memagent.errors import ContextTooLongError, ModelError
-from memagent.events import Cut, Event, Finished, FinishReason, Notice, Recalled, TextDelta, ToolFinished, ToolStarted, Usage
+from memagent.events import (
+    Event,
+    FinishReason,
+    Notice,
+    Recalled,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
 from memagent.llm.client import ChatModel, ChatRequest, Completion, Retrying, TextPiece
 from memagent.tools.definition import Tool
 from memagent.tools.running import Limits, Outcome, run_calls
@@ -170,7 +179,13 @@ class ExchangeRun:
 
     def _temperature(self, prompt: Prompt) -> float | None:
         settings = self._rooms.settings
-        return settings.temperature if settings.temperature is not None else TEMPERATURE_WITH_TOOLS if prompt.wire_tools else None
+        return (
+            settings.temperature
+            if settings.temperature is not None
+            else TEMPERATURE_WITH_TOOLS
+            if prompt.wire_tools
+            else None
+        )
 
     async def _next_prompt(self) -> Prompt:
         current = self._exchange(self._entries)
@@ -201,9 +216,7 @@ class ExchangeRun:
         async def on_finish(outcome: Outcome) -> None:
             call = outcome.call
             await self._write(
-                self._message(
-                    MessageRole.TOOL, outcome.content, call_id=call.id, name=call.name, failed=outcome.failed
-                )
+                self._message(MessageRole.TOOL, outcome.content, call_id=call.id, name=call.name, failed=outcome.failed)
             )
             self._emit(ToolFinished(call_id=call.id, name=call.name, content=outcome.content, failed=outcome.failed))
 
@@ -234,9 +247,7 @@ class ExchangeRun:
         return exchange
 
     def _message(self, role: MessageRole, content: str, **more: Any) -> Message:
-        return Message(
-            role=role, content=content, remember=self._question.remember, **{**self._envelope(), **more}
-        )
+        return Message(role=role, content=content, remember=self._question.remember, **{**self._envelope(), **more})
 
     def _mark(self, what: MarkKind, **data: Any) -> Mark:
         return Mark(what=what, data=data, **self._envelope())

@@ -37,7 +37,9 @@ class LoopThread:
         """Runs work there and waits. An interrupt cancels the work, waits while it cleans up, and goes on."""
         if threading.current_thread() is self._thread:
             work.close()
-            raise MemagentError("a synchronous call from inside the agent's own loop would wait for itself; use AsyncAgent")
+            raise MemagentError(
+                "a synchronous call from inside the agent's own loop would wait for itself; use AsyncAgent"
+            )
         over = threading.Event()
         future = self.submit(_announced(work, over))
         try:

@@ -115,7 +115,11 @@ class SessionView:
         self.forgotten |= inactive
         blocks: dict[str, ContextBlock] = {}
         for exchange_id, mark in marks.items():
-            lines = [ContextLine(i, version, texts[digest]) for i, version, digest in _recalled_items(mark) if digest in texts]
+            lines = [
+                ContextLine(i, version, texts[digest])
+                for i, version, digest in _recalled_items(mark)
+                if digest in texts
+            ]
             blocks[exchange_id] = ContextBlock(_moment(mark), tuple(lines)).without(inactive)
         return blocks
 
@@ -178,6 +182,4 @@ def _recalled_items(mark: Mark) -> list[tuple[str, int, str]]:
     """(memory id, version, hash of the line) as the mark holds them."""
     value = mark.data.get("recalled")
     items = value if isinstance(value, list) else []
-    return [
-        (str(item["id"]), int(str(item["version"])), str(item["hash"])) for item in items if isinstance(item, dict)
-    ]
+    return [(str(item["id"]), int(str(item["version"])), str(item["hash"])) for item in items if isinstance(item, dict)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from memagent.errors import MemagentError
@@ -43,7 +43,9 @@ def transcript_entries(
         try:
             message = _message(raw, session_id, zone, now, new_id)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise MemagentError(f"message {number} of the transcript cannot be read: {error}. Nothing was stored.") from error
+            raise MemagentError(
+                f"message {number} of the transcript cannot be read: {error}. Nothing was stored."
+            ) from error
         opens = message.role is MessageRole.USER or exchange_id is None or answered
         if message.role is MessageRole.NOTE:
             entries.append(message.model_copy(update={"exchange_id": message.id}))
@@ -86,12 +88,12 @@ def _content(value: Any) -> tuple[str, tuple[ImagePart, ...]]:
         return json.dumps(value, ensure_ascii=False, default=str), ()
     texts: list[str] = []
     images: list[ImagePart] = []
-    for part in value:
+    for part in cast(Sequence[Any], value):
         if isinstance(part, str):
             texts.append(part)
         elif part.get("type") == "image_url":
-            source = part["image_url"]
-            images.append(ImagePart(url=source["url"] if isinstance(source, Mapping) else source))
+            source: Any = part["image_url"]
+            images.append(ImagePart(url=source if isinstance(source, str) else source["url"]))
         else:
             texts.append(str(part.get("text", "")))
     return "\n".join(texts), tuple(images)

@@ -106,9 +106,7 @@ def own_share(offer: Offer, window_tokens: int, counter: TokenCounter) -> Offer:
     """The offer with memagent's own text and tools cut to their share of the window: one line and no
     tools below 2k, `recall` and `read_output` only below 8k, 15 % at most anywhere."""
     if window_tokens < OWN_TEXT_FROM_WINDOW_TOKENS:
-        # one line, so that there is exactly one system message at every size
-        line = "" if offer.instructions.strip() else prompts.text("system_small")
-        return replace(offer, own_text=line, own_tools=())
+        return host_only(offer)
     tools = offer.own_tools
     if window_tokens < ALL_TOOLS_FROM_WINDOW_TOKENS:
         tools = tuple(t for t in tools if t["function"]["name"] in OWN_SMALL_TOOLS)
@@ -116,6 +114,13 @@ def own_share(offer: Offer, window_tokens: int, counter: TokenCounter) -> Offer:
     while tools and counter.tools(tools) > room:
         tools = tools[:-1]
     return replace(offer, own_tools=tools)
+
+
+def host_only(offer: Offer) -> Offer:
+    """The offer without memagent's own text and tools; one line stands in where the host has no
+    instructions, so that a prompt of any size has exactly one system message."""
+    line = "" if offer.instructions.strip() else prompts.text("system_small")
+    return replace(offer, own_text=line, own_tools=())
 
 
 def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
@@ -139,7 +144,9 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         "recalled": recalled_raw,
         "current": fixed.user_raw - fixed.block_raw + turns.tokens_raw + REPLY_PRIMING_TOKENS,
     }
-    shown = window.exchanges[left_out].exchange.first_sequence if left_out < len(window) else source.current.first_sequence
+    shown = (
+        window.exchanges[left_out].exchange.first_sequence if left_out < len(window) else source.current.first_sequence
+    )
     due = left_out > 0 or (total_raw >= budget.due_raw and len(window) > 1)
     manifest = Manifest(
         model=source.profile.name,
@@ -183,7 +190,7 @@ def _concessions(source: PromptSource, counter: TokenCounter) -> Iterator[tuple[
     yield budget, offer, moment
     budget = replace(budget, reserve_tokens=min(budget.reserve_tokens, MIN_REPLY_TOKENS))
     yield budget, offer, moment
-    bare = replace(offer, own_text="", own_tools=())
+    bare = host_only(offer)
     yield budget, bare, moment
     yield budget, bare, ContextBlock()
 
@@ -192,15 +199,16 @@ def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
     """Only host text, host tools and the message. What is too large by the estimate may still fit by
     the count, so the margin gives way before anything is refused; memagent's own framing (roles, the
     start of the reply) is paid from the reply's room."""
-    bare = replace(source.offer, own_text="", own_tools=())
+    bare = host_only(source.offer)
     window_tokens = source.budget.window_tokens
     exact = replace(source.budget, reserve_tokens=MIN_REPLY_TOKENS, margin_percent=100)
     fixed = _fixed(source.current, exact, bare, ContextBlock(), counter)
-    words = source.current.user.content if source.current.user else ""
+    message = source.current.user
     parts = {
         "instructions": counter.text(bare.instructions),
         "tools": sum(counter.text(json.dumps(t, ensure_ascii=False, separators=(",", ":"))) for t in bare.host_tools),
-        "newest message": counter.text(words),
+        "newest message": counter.text(message.content if message else ""),
+        "images": source.profile.image_tokens * len(message.images if message else ()),
     }
     if fixed.total_raw > window_tokens - 1 or sum(parts.values()) + MIN_REPLY_TOKENS > window_tokens:
         largest = max(parts, key=lambda name: parts[name])

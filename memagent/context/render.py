@@ -7,6 +7,7 @@ answer) is replaced by an honest line, so that any history is valid for a strict
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,10 @@ from memagent.llm.tokens import TokenCounter
 from stores.records import Mark, MarkKind, Message, MessageRole, ToolCall
 
 Wire = dict[str, Any]
+
+# What strict servers accept in these two fields; transcripts from elsewhere hold all sorts.
+_NOT_SPEAKER = re.compile(r"[\s<|\\/>]+")
+_NOT_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +92,14 @@ def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Ex
         if message.role is not MessageRole.ASSISTANT:
             continue
         if message.calls:
+            message = _with_distinct_calls(message)
             turns.append(Turn(message, _answered(message, messages[index + 1 :], started)))
             answer = None
         elif message.content.strip() or message.partial:
             answer = message if answer is None else _joined(answer, message)
-    return Exchange(entries[0].exchange_id, user, tuple(turns), answer, block, entries[0].sequence, entries[-1].sequence)
+    return Exchange(
+        entries[0].exchange_id, user, tuple(turns), answer, block, entries[0].sequence, entries[-1].sequence
+    )
 
 
 def _answered(message: Message, later: Sequence[Message], started: set[str]) -> tuple[Message, ...]:
@@ -120,6 +128,11 @@ def stand_in(message: Message, call: ToolCall, started: bool) -> Message:
     )
 
 
+def _with_distinct_calls(message: Message) -> Message:
+    calls = tuple({call.id: call for call in reversed(message.calls)}.values())[::-1]
+    return message if len(calls) == len(message.calls) else message.model_copy(update={"calls": calls})
+
+
 def _joined(first: Message, second: Message) -> Message:
     text = "\n\n".join(part for part in (first.content, second.content) if part)
     return second.model_copy(update={"content": text})
@@ -136,7 +149,7 @@ def user_message(exchange: Exchange, block_text: str, words: str | None = None) 
         parts = [{"type": "image_url", "image_url": {"url": image.url}} for image in message.images]
         wire["content"] = [{"type": "text", "text": wire["content"]}, *parts]
     if message.name:
-        wire["name"] = message.name
+        wire["name"] = _NOT_SPEAKER.sub("_", message.name)[:64]
     return wire
 
 
@@ -150,7 +163,10 @@ def call_message(turn: Turn, arguments: dict[str, str] | None = None) -> Wire:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": replaced.get(call.id, call.arguments)},
+                "function": {
+                    "name": _NOT_TOOL_NAME.sub("_", call.name)[:64],
+                    "arguments": replaced.get(call.id, call.arguments),
+                },
             }
             for call in turn.assistant.calls
         ],

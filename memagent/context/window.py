@@ -14,6 +14,7 @@ from memagent.context.render import Exchange, Wire, answer_message, turn_message
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.sameness import normalised
 
+
 @dataclass(frozen=True, slots=True)
 class ClosedExchange:
     """A closed exchange as it stands in prompts. ``tokens_raw`` is all of it, ``recalled_raw`` the part

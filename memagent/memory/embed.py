@@ -73,7 +73,9 @@ class SentenceTransformerEmbedder:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
-            rows = self._model.encode(texts, batch_size=batch_size, normalize_embeddings=True, show_progress_bar=False)
+            rows = self._model.encode(  # pyright: ignore[reportUnknownMemberType]  untyped in part
+                texts, batch_size=batch_size, normalize_embeddings=True, show_progress_bar=False
+            )
         finally:
             torch.set_num_threads(threads)
         return np.asarray(rows, dtype=np.float32)
@@ -126,7 +128,6 @@ class EmbeddingService:
         self._embedder: Embedder | None = None
         self._failure: Exception | None = None
         self._started = threading.Event()
-        self._ready = threading.Event()
 
     def start(self) -> None:
         """Begins to load; returns at once. Further calls do nothing."""
@@ -139,8 +140,6 @@ class EmbeddingService:
             self._embedder = self._load()
         except (ImportError, OSError, ValueError, RuntimeError) as error:
             self._failure = error  # recall stays lexical; the agent says so
-        finally:
-            self._ready.set()
 
     @property
     def failure(self) -> Exception | None:
@@ -155,8 +154,8 @@ class EmbeddingService:
     async def wait(self) -> bool:
         """Waits until loading ended; True if there is an embedder."""
         self.start()
-        while not self._ready.is_set():
-            await asyncio.sleep(0.02)
+        # the one thread does one thing after another: what is queued now runs once loading has ended
+        await asyncio.get_running_loop().run_in_executor(self._executor, bool)
         return self._embedder is not None
 
     async def query(self, text: str) -> bytes | None:
@@ -176,7 +175,7 @@ class EmbeddingService:
         pieces = [chunks(text) for text in texts]
         flat = [piece for group in pieces for piece in group]
         loop = asyncio.get_running_loop()
-        rows = await loop.run_in_executor(self._executor, embedder.embed_passages, flat) if flat else []
+        rows = await loop.run_in_executor(self._executor, embedder.embed_passages, flat)
         vectors = iter([np.asarray(row, dtype=np.float32).tobytes() for row in rows])
         return [[next(vectors) for _ in group] for group in pieces]
 

@@ -8,6 +8,7 @@ vectors: the holder of a file lock, which the system takes back when that proces
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -103,10 +104,8 @@ class Indexer:
                 await self._rest()
 
     async def _rest(self) -> None:
-        try:
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
-        except TimeoutError:
-            pass
         self._wake.clear()
 
     async def _hold(self) -> bool:

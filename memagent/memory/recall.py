@@ -74,7 +74,9 @@ class Recaller:
             return []
         fetch = max(limit * OVERFETCH, LEAST_FETCH)
         similar_task = asyncio.create_task(self._similar(scope, query, fetch))
-        lexical = {hit.memory_id: rank for rank, hit in enumerate(await self._lexical.search(scope, query, limit=fetch))}
+        lexical = {
+            hit.memory_id: rank for rank, hit in enumerate(await self._lexical.search(scope, query, limit=fetch))
+        }
         similar = await self._within(similar_task, deadline_seconds)
         legs = _Legs(lexical, similar)
         scores = _fused(legs)
@@ -92,7 +94,9 @@ class Recaller:
         if vector is None or generation is None:
             return {}
         unseen = await self._unseen(scope)
-        hits = {hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=fetch)}
+        hits = {
+            hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=fetch)
+        }
         wanted = np.frombuffer(vector, dtype=np.float32)
         for task in unseen:
             if task.generation == generation and task.vectors:
@@ -128,9 +132,7 @@ def _fused(legs: _Legs) -> dict[str, float]:
     return scores
 
 
-def _chosen(
-    scores: dict[str, float], found: dict[str, Memory], legs: _Legs, limit: int, gated: bool
-) -> list[Recalled]:
+def _chosen(scores: dict[str, float], found: dict[str, Memory], legs: _Legs, limit: int, gated: bool) -> list[Recalled]:
     weighted = {
         memory_id: score * (EPISODE_WEIGHT if found[memory_id].kind is MemoryKind.EPISODE else 1.0)
         for memory_id, score in scores.items()

@@ -19,7 +19,7 @@ _TAG = re.compile(rf"<(?=\s*/?\s*{FENCE}\b)", re.IGNORECASE)
 
 @cache
 def _load(name: str) -> tuple[int, str]:
-    head, _, body = (files(__package__) / f"{name}.txt").read_text("utf-8").partition("\n")
+    head, _, body = (files("memagent.prompts") / f"{name}.txt").read_text("utf-8").partition("\n")
     return int(head.removeprefix("version:")), body.rstrip("\n")
 
 

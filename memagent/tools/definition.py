@@ -79,13 +79,17 @@ def tool(
 
 def _define(function: Callable[..., Any], name: str, side_effect: bool, timeout_seconds: float | None) -> Tool:
     if not _NAME.fullmatch(name):
-        raise ToolError(f"{name!r} cannot be a tool's name: use letters, digits, _ and -, at most 64, not a digit first")
+        raise ToolError(
+            f"{name!r} cannot be a tool's name: use letters, digits, _ and -, at most 64, not a digit first"
+        )
     doc = docstring_parser.parse(inspect.getdoc(function) or "")
     described = {param.arg_name: param.description or "" for param in doc.params}
     fields: dict[str, Any] = {}
     for parameter in _signature(function, name).parameters.values():
         if parameter.kind in _VARIADIC or parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
-            raise ToolError(f"tool {name}: parameter {parameter} cannot be described; give each argument a name and a type")
+            raise ToolError(
+                f"tool {name}: parameter {parameter} cannot be described; give each argument a name and a type"
+            )
         annotation = str if parameter.annotation is inspect.Parameter.empty else parameter.annotation
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[parameter.name] = (annotation, Field(default, description=described.get(parameter.name) or None))

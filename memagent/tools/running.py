@@ -75,7 +75,9 @@ async def _run(
     tool = tools.get(call.name)
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
-        return Outcome(call, error_text("unknown_tool", f"there is no tool {call.name!r}", f"the tools are: {known}"), True)
+        return Outcome(
+            call, error_text("unknown_tool", f"there is no tool {call.name!r}", f"the tools are: {known}"), True
+        )
     try:
         arguments = _validated(tool, call.arguments)
     except ValueError as error:
