@@ -42,8 +42,9 @@ class Reply:
 
     ``calls`` are ``(name, arguments)`` or ``(name, arguments, id)``; arguments as text are sent as they are.
     ``finish_reason`` and ``usage`` are made up unless given; None leaves them out. ``chunks`` replaces
-    all that: raw chunk objects, sent as they are. ``ending``: "done" as usual; "close" cleanly without
-    finish reason; "drop" in the middle of the framing; "reset" the connection; "hang"; "error" event.
+    all that: chunk objects, or texts that are sent as an event's data as they are. ``ending``: "done"
+    as usual; "close" cleanly without finish reason; "drop" in the middle of the framing; "reset" the
+    connection; "hang"; "error" event.
     """
 
     text: str = ""
@@ -53,7 +54,7 @@ class Reply:
     reasoning: str = ""
     finish_reason: str | None = AUTO
     usage: Mapping[str, Any] | None = AUTO
-    chunks: Sequence[Mapping[str, Any]] | None = None
+    chunks: Sequence[Mapping[str, Any] | str] | None = None
     message: Mapping[str, Any] | None = None
     """For a non-streamed answer only: the raw message instead of one made from the rest."""
     ending: Ending = "done"
@@ -217,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         script = self.server.script
         script.records.append(self._record())
-        if not self.path.rstrip("/").endswith("/models"):
+        if self.path != "/v1/models":
             self._json(404, {"error": {"message": f"no {self.path} here"}})
             return
         entries = [{"object": "model", "owned_by": "tests", **model} for model in script.models]
@@ -226,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         record = self._record()
-        if not self.path.endswith("/chat/completions"):
+        if self.path != "/v1/chat/completions":
             self._json(404, {"error": {"message": f"no {self.path} here"}})
             return
         step = self.server.script.take(record, raw)
@@ -285,8 +286,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
 
-    def _event(self, data: Mapping[str, Any]) -> None:
-        self._raw(b"data: " + json.dumps(data).encode() + b"\n\n")
+    def _event(self, data: Mapping[str, Any] | str) -> None:
+        text = data if isinstance(data, str) else json.dumps(data)
+        self._raw(b"data: " + text.encode() + b"\n\n")
 
     def _raw(self, data: bytes) -> None:
         if self._gone():
@@ -361,11 +363,11 @@ def _whole(reply: Reply, body: Mapping[str, Any]) -> dict[str, Any]:
     return {**_envelope("chat.completion", body), "choices": [choice], "usage": _usage(reply, body)}
 
 
-def _chunks(reply: Reply, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _chunks(reply: Reply, body: Mapping[str, Any]) -> Iterator[dict[str, Any] | str]:
     envelope = _envelope("chat.completion.chunk", body)
     if reply.chunks is not None:
         for chunk in reply.chunks:
-            yield {**envelope, **chunk}
+            yield chunk if isinstance(chunk, str) else {**envelope, **chunk}
         return
 
     def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Any]:

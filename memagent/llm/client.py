@@ -1,7 +1,7 @@
 """Chat completions: what is asked of a model and what comes back.
 
-`ChatModel` is what the agent needs of a model; `OpenAIChat` is the one for any OpenAI-compatible
-server, over the openai SDK.
+`ChatModel` is what the agent needs of a model; `openai_chat.OpenAIChat` is the one for any
+OpenAI-compatible server. Importing this module loads no SDK.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+DEFAULT_WINDOW_TOKENS = 8_192
+"""The cautious guess for a model nothing is known of."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
@@ -16,3 +19,11 @@ class ModelProfile:
     encoding: str = "o200k_base"
     exact: bool = False
     image_tokens: int = 1_500
+
+    @property
+    def notice(self) -> str | None:
+        """What the person should know of a guess, once per model; None if nothing was guessed."""
+        if self.window_source != "default":
+            return None
+        guess = f"{self.window_tokens:,} tokens are assumed; window_tokens (MEMAGENT_WINDOW_TOKENS) sets it"
+        return f"the context window of {self.name!r} is not known: {guess}"
