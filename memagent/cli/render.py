@@ -4,7 +4,7 @@ terminal commands or markup."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
@@ -111,6 +111,15 @@ def recalled_table(found: Sequence[Recalled]) -> RenderableType:
         table.add_row(
             memory.id, f"{hit.score:.3f}", memory.kind, _when(memory.said_at), _cell(memory.text), _cell(str(hit.why))
         )
+    return table
+
+
+def models_table(models: Sequence[Mapping[str, object]]) -> RenderableType:
+    """One model file a row."""
+    table = _table("name", "MB", "licence", "what it is", "file", ids=1)
+    for model in models:
+        size = f"{int(str(model['size_bytes'])) / 1e6:,.0f}"
+        table.add_row(str(model["name"]), size, str(model["licence"]), str(model["title"]), str(model["path"] or "-"))
     return table
 
 
