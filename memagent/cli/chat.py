@@ -26,7 +26,8 @@ def chat(settings: Settings, session: str | None) -> int:
 
         return TerminalChat(settings, session).run()
     with open_agent(settings, session) as agent:
-        await_recall(agent)
+        if settings.recall_tokens != 0:
+            await_recall(agent)
         return chat_lines(agent, sys.stdin)
 
 

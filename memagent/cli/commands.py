@@ -67,7 +67,8 @@ def ask(
     )
     fetch_if_needed(settings)
     with opt.open_agent(settings, chosen) as agent:
-        opt.await_recall(agent)
+        if settings.recall_tokens != 0:
+            opt.await_recall(agent)
         raise typer.Exit(ask_once(agent, question, as_json=as_json))
 
 
