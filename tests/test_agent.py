@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memagent import MemagentError, ModelError, tool
+from memagent import MemagentError, ModelError, StoreError, tool
 from memagent.errors import AgentClosedError, ContextTooLongError, ModelUnreachableError, NotFoundError
-from memagent.events import Cut, Finished, TextDelta, ToolFinished, ToolStarted
+from memagent.events import Finished, TextDelta, ToolFinished, ToolStarted
 from memagent.testing import FakeClock
 from tests.agents import agent_on, async_agent_on, newest, options
 from tests.scripted_server import Reply, ScriptedServer, call, fail, say
@@ -48,7 +48,7 @@ def test_another_user_gets_nothing_of_it(scripted: ScriptedServer, tmp_path: Pat
     with agent_on(scripted, tmp_path, user="u2", session="s1") as two:
         two.ask("hello")
         two.ask("What is the gate code?")
-        assert two.recall("gate code 7741") == []
+        assert not any("7741" in found.memory.text for found in two.recall("gate code 7741"))
         assert [m.content for m in two.history()] == ["hello", "ok", "What is the gate code?", "I do not know."]
         assert [s.message_count for s in two.sessions()] == [4]
         for act in (two.forget, two.restore):
@@ -99,7 +99,7 @@ def test_forgetting_takes_a_memory_out_of_lists_search_and_prompts(scripted: Scr
         agent.ask("and after reopening?")
         assert len(agent.memories(state="active")) == 2
         agent.restore(kept[1].id)
-        assert len(agent.recall("gate code 7741")) == 3
+        assert kept[1].id in [found.memory.id for found in agent.recall("gate code 7741")]
     for body in scripted.bodies[1:]:
         assert "7741" not in str(body["messages"])
         assert "7740" in str(body["messages"])
@@ -124,7 +124,7 @@ def test_other_languages_are_remembered_and_found(
         agent.new_session()
         agent.ask(asked)
         assert said in newest(scripted.bodies[1])
-        assert said in agent.recall(asked)[0].memory.text
+        assert any(said in found.memory.text for found in agent.recall(asked, limit=3))
 
 
 def test_what_another_process_wrote_is_seen_at_once(scripted: ScriptedServer, tmp_path: Path) -> None:
@@ -205,7 +205,12 @@ def test_tools_run_side_by_side_and_answer_in_call_order(scripted: ScriptedServe
         """Fails without a word."""
         raise ValueError
 
-    calls = [("slow", {"city": "Beijing"}, "x1"), ("boom", {}, "x2"), ("slow", {"city": "上海"}, "x3"), ("nope", {}, "x4")]
+    calls = [
+        ("slow", {"city": "Beijing"}, "x1"),
+        ("boom", {}, "x2"),
+        ("slow", {"city": "上海"}, "x3"),
+        ("nope", {}, "x4"),
+    ]
     scripted.add(Reply(calls=calls), "both sunny", "yes")
     with agent_on(scripted, tmp_path, tools=[slow, boom]) as agent:
         events = list(agent.stream("compare"))
@@ -253,7 +258,9 @@ def test_a_side_effect_needs_somebody_who_agrees(scripted: ScriptedServer, tmp_p
         ran.append(path)
         return "gone"
 
-    scripted.add(call("delete", path="a"), "not done", call("delete", path="b"), "not done", call("delete", path="c"), "ok")
+    scripted.add(
+        call("delete", path="a"), "not done", call("delete", path="b"), "not done", call("delete", path="c"), "ok"
+    )
     for approve in (None, lambda call: False, lambda call: "c" in call.arguments):
         with agent_on(scripted, tmp_path, tools=[delete], approve=approve) as agent:
             agent.ask("delete it")
@@ -261,7 +268,9 @@ def test_a_side_effect_needs_somebody_who_agrees(scripted: ScriptedServer, tmp_p
 
 
 def test_memory_tools_reach_later_sessions(scripted: ScriptedServer, tmp_path: Path) -> None:
-    scripted.add(call("remember", text="Maya's birthday is 4 June"), "I will.", call("recall", query="birthday"), "4 June.")
+    scripted.add(
+        call("remember", text="Maya's birthday is 4 June"), "I will.", call("recall", query="birthday"), "4 June."
+    )
     with agent_on(scripted, tmp_path) as agent:
         agent.ask("Please keep my sister's birthday in mind: 4 June")
         agent.new_session()
@@ -483,6 +492,6 @@ def test_a_clock_in_steps_gives_every_entry_its_time(scripted: ScriptedServer, t
 def test_wrong_settings_are_named(scripted: ScriptedServer, tmp_path: Path) -> None:
     with pytest.raises(MemagentError, match="window_tokens"):
         agent_on(scripted, tmp_path, window_tokens=100)
-    with pytest.raises(MemagentError, match="data"):
+    with pytest.raises(StoreError, match="--data-dir"):
         agent_on(scripted, Path("/dev/null/here"))
     assert options(scripted, tmp_path)["model"] == "scripted"

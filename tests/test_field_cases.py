@@ -55,7 +55,11 @@ def test_c04_arguments_of_earlier_calls_count(scripted: ScriptedServer, tmp_path
     arguments = json.dumps({"text": "word " * words})
     history = [
         {"role": "user", "content": "store this"},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "function": {"name": "put", "arguments": arguments}}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "function": {"name": "put", "arguments": arguments}}],
+        },
         {"role": "tool", "tool_call_id": "c1", "content": "ok"},
         {"role": "assistant", "content": "stored"},
     ]
@@ -241,8 +245,10 @@ sys.stdout.buffer.write(json.dumps([results, history, [r.memory.text for r in fo
 
 @pytest.mark.parametrize("locale", [{}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}])
 def test_c18_unencodable_text_never_breaks_a_session(tmp_path: Path, locale: dict[str, str]) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(C18_SCRIPT, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", C18_SCRIPT, str(tmp_path)],
+        [sys.executable, str(script), str(tmp_path / "data")],
         capture_output=True,
         env={**os.environ, **locale, "PYTHONPATH": os.pathsep.join(sys.path)},
         timeout=90,
@@ -311,7 +317,7 @@ def test_c31_many_threads_use_one_agent(scripted: ScriptedServer, tmp_path: Path
 
 def test_an_embedder_that_cannot_load_is_told_and_words_still_work(scripted: ScriptedServer, tmp_path: Path) -> None:
     scripted.default = "ok"
-    with agent_on(scripted, tmp_path, embedder="no/such-model-anywhere") as agent:
+    with agent_on(scripted, tmp_path, embedder=str(tmp_path / "no-model-here")) as agent:
         agent.remember("the harbour is closed on Mondays")
         assert agent.recall("harbour Mondays")
         assert agent.settle(30) != []

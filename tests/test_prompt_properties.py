@@ -16,7 +16,23 @@ from tests.agents import agent_on, newest
 from tests.scripted_server import Reply, ScriptedServer
 from tests.wire import count_text, prompt_tokens, violations
 
-WORDS = ["river", "Lisbon", "42", "allergy", "peanuts,", "meeting\n", "x=1;", "妹妹", "住在里斯本", "ありがとう", "한국어", "🎉", "👩‍👩‍👧", "é", "<context>"]
+WORDS = [
+    "river",
+    "Lisbon",
+    "42",
+    "allergy",
+    "peanuts,",
+    "meeting\n",
+    "x=1;",
+    "妹妹",
+    "住在里斯本",
+    "ありがとう",
+    "한국어",
+    "🎉",
+    "👩‍👩‍👧",
+    "é",
+    "<context>",
+]
 MIN_REPLY = 256
 
 
@@ -26,7 +42,9 @@ def texts(draw: st.DrawFn, most: int = 400) -> str:
     return " ".join(words * draw(st.integers(1, max(1, most // len(words)))))
 
 
-huge = st.builds(lambda word, times: word * times, st.sampled_from(["a", "里", "🎉 ", "row 17\n"]), st.integers(2_000, 30_000))
+huge = st.builds(
+    lambda word, times: word * times, st.sampled_from(["a", "里", "🎉 ", "row 17\n"]), st.integers(2_000, 30_000)
+)
 
 
 @st.composite
@@ -40,10 +58,15 @@ def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
         if kind == "tools":
             ids = [f"c{number}-{i}" for i in range(draw(st.integers(1, 4)))]
             arguments = json.dumps({"q": draw(texts(200))}, ensure_ascii=False)
-            calls = [{"id": i, "type": "function", "function": {"name": "look_up", "arguments": arguments}} for i in ids]
+            calls = [
+                {"id": i, "type": "function", "function": {"name": "look_up", "arguments": arguments}} for i in ids
+            ]
             messages.append({"role": "assistant", "content": None, "tool_calls": calls})
             answered = draw(st.permutations(ids))[: draw(st.integers(0, len(ids)))]
-            messages += [{"role": "tool", "tool_call_id": i, "content": draw(st.one_of(texts(), huge, st.just("")))} for i in answered]
+            messages += [
+                {"role": "tool", "tool_call_id": i, "content": draw(st.one_of(texts(), huge, st.just("")))}
+                for i in answered
+            ]
         if kind in ("talk", "tools", "assistant only"):
             messages.append({"role": "assistant", "content": draw(texts())})
         if kind == "empty":
@@ -57,7 +80,9 @@ def look_up(q: str) -> str:
     return q * 50
 
 
-windows = st.one_of(st.sampled_from([1_024, 2_048, 4_096, 8_192]), st.integers(1_024, 20_000), st.integers(20_000, 200_000))
+windows = st.one_of(
+    st.sampled_from([1_024, 2_048, 4_096, 8_192]), st.integers(1_024, 20_000), st.integers(20_000, 200_000)
+)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
@@ -104,7 +129,9 @@ def test_whatever_the_history_what_is_sent_fits_and_is_valid(
 
 
 @pytest.mark.parametrize("words", [20, 300])
-def test_the_smallest_window_answers_a_message_of_300_words(scripted: ScriptedServer, tmp_path: Path, words: int) -> None:
+def test_the_smallest_window_answers_a_message_of_300_words(
+    scripted: ScriptedServer, tmp_path: Path, words: int
+) -> None:
     scripted.add("answered")
     with agent_on(scripted, tmp_path, window_tokens=1_024) as agent:
         message = " ".join(f"word{i % 7}" for i in range(words))

@@ -227,10 +227,17 @@ class Assistant:
             gated=False,
         )
 
-    async def memories(self, state: MemoryState | None, kind: MemoryKind | None) -> list[Memory]:
-        """Memories, newest first."""
+    async def memories(self, state: MemoryState | str | None, kind: MemoryKind | str | None) -> list[Memory]:
+        """Memories, newest first. Raises MemagentError for a state or kind that does not exist."""
         self._check_open()
-        return await self._rooms.stores.memories.list(self._rooms.scope, kind=kind, state=state)
+        try:
+            wanted_kind, wanted_state = kind and MemoryKind(kind), state and MemoryState(state)
+        except ValueError as error:
+            known = ", ".join([*MemoryState, *MemoryKind])
+            raise MemagentError(f"{error}; states and kinds are {known}") from error
+        return await self._rooms.stores.memories.list(
+            self._rooms.scope, kind=wanted_kind or None, state=wanted_state or None
+        )
 
     async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
         """Forgets or restores a memory. Raises NotFoundError for an id this user does not have."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -21,8 +22,7 @@ from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
 from stores.records import Mark, MarkKind
 
-TIGHTEN_PERCENT = 125
-"""After a server found a prompt too long, later estimates grow by a quarter."""
+TIGHTEN_SHARE = 0.75
 
 
 def budget_for(model: ChatModel, counter: TokenCounter, reply_tokens: int | None, recall_tokens: int | None) -> Budget:
@@ -40,16 +40,22 @@ class Composer:
         self._model = model
         self._counter = counter
         self._offer = offer
-        self.budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
+        self.budget = self._own_budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
         share = own_share(offer, self.budget.window_tokens, counter)
         self._before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
         self._settings_hash = hashlib.blake2b(
             f"{model.profile.name}|{model.endpoint}|{self.budget.window_tokens}".encode(), digest_size=8
         ).hexdigest()
 
-    def tighten(self) -> None:
-        """The server counts more than we do: from now on, so do we."""
-        self.budget = replace(self.budget, margin_percent=self.budget.margin_percent * TIGHTEN_PERCENT // 100)
+    def tighten(self, prompt: Prompt) -> None:
+        """The server found this prompt too long: until `relax` prompts have three quarters of its size."""
+        manifest = prompt.manifest
+        raw = manifest.total_tokens / manifest.margin * TIGHTEN_SHARE
+        self.budget = replace(self.budget, margin_percent=math.ceil(manifest.budget_tokens * 100 / raw))
+
+    def relax(self) -> None:
+        """Back to the model's own budget."""
+        self.budget = self._own_budget
 
     async def last_talk(self) -> datetime | None:
         """When the person last talked, in any session."""

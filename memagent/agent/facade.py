@@ -157,7 +157,9 @@ class Agent(_Facade):
         """The memories nearest to a text, best first."""
         return self._call(self._assistant.recall(text, limit))
 
-    def memories(self, state: MemoryState | None = None, *, kind: MemoryKind | None = MemoryKind.FACT) -> list[Memory]:
+    def memories(
+        self, state: MemoryState | str | None = None, *, kind: MemoryKind | str | None = MemoryKind.FACT
+    ) -> list[Memory]:
         """Memories, newest first; ``state`` None: in any state; ``kind`` None: episodes too."""
         return self._call(self._assistant.memories(state, kind))
 
@@ -264,7 +266,7 @@ class AsyncAgent(_Facade):
         return await self._call(self._assistant.recall(text, limit))
 
     async def memories(
-        self, state: MemoryState | None = None, *, kind: MemoryKind | None = MemoryKind.FACT
+        self, state: MemoryState | str | None = None, *, kind: MemoryKind | str | None = MemoryKind.FACT
     ) -> list[Memory]:
         """See `Agent.memories`."""
         return await self._call(self._assistant.memories(state, kind))

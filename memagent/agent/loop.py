@@ -146,11 +146,14 @@ class ExchangeRun:
         try:
             return await self._ask_once(last)
         except ContextTooLongError as error:
-            if self._spoken:
+            if self._spoken or self._prompt is None:
                 raise
             self._emit(Notice(level="warning", text=f"{error} Trying again with a shorter prompt."))
-            self._composer.tighten()
-            return await self._ask_once(last)
+            self._composer.tighten(self._prompt)
+            try:
+                return await self._ask_once(last)
+            finally:
+                self._composer.relax()
 
     async def _ask_once(self, last: bool) -> Completion:
         prompt = await self._next_prompt()

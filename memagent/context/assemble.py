@@ -95,7 +95,7 @@ class _Fixed:
     system_raw: int
     tools_raw: int
     user_raw: int
-    block_raw: int
+    recalled_raw: int
 
     @property
     def total_raw(self) -> int:
@@ -133,7 +133,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
     left_out = exchanges_that_fit(window.sums_raw, budget.limit_raw - fixed.total_raw - turns.tokens_raw)
     head = [] if fixed.system is None else [fixed.system]
     messages = (*head, *window.messages(left_out), fixed.user, *turns.messages)
-    recalled_raw = window.recalled_raw(left_out) + fixed.block_raw
+    recalled_raw = window.recalled_raw(left_out) + fixed.recalled_raw
     total_raw = fixed.total_raw + turns.tokens_raw + window.tokens_raw(left_out)
     raw = {
         "system": fixed.system_raw,
@@ -142,7 +142,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         "summaries": 0,
         "window": window.tokens_raw(left_out) - window.recalled_raw(left_out),
         "recalled": recalled_raw,
-        "current": fixed.user_raw - fixed.block_raw + turns.tokens_raw + REPLY_PRIMING_TOKENS,
+        "current": fixed.user_raw - fixed.recalled_raw + turns.tokens_raw + REPLY_PRIMING_TOKENS,
     }
     shown = (
         window.exchanges[left_out].exchange.first_sequence if left_out < len(window) else source.current.first_sequence
@@ -225,8 +225,7 @@ def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
 def _fixed(current: Exchange, budget: Budget, offer: Offer, block: ContextBlock, counter: TokenCounter) -> _Fixed:
     system_text = offer.system_text()
     system = {"role": "system", "content": system_text} if system_text else None
-    block_text = block.render()
-    user = user_message(current, block_text)
+    user = user_message(current, block.render())
     return _Fixed(
         budget=budget,
         offer=offer,
@@ -236,7 +235,7 @@ def _fixed(current: Exchange, budget: Budget, offer: Offer, block: ContextBlock,
         system_raw=counter.message(system) if system else 0,
         tools_raw=counter.tools(offer.tools) if offer.tools else 0,
         user_raw=counter.message(user),
-        block_raw=counter.text(block_text),
+        recalled_raw=block.recalled_raw(counter),
     )
 
 

@@ -28,8 +28,8 @@ class Manifest(BaseModel):
     """All token figures are estimates: counted tokens times ``margin``, rounded up.
 
     ``total_tokens`` is at most ``budget_tokens`` = ``window_tokens`` - ``reserve_tokens`` and the sum of
-    ``sections``. ``recalled`` counts the context blocks (recalled text and date) of the whole prompt, so
-    ``window`` and ``current`` are without them. ``prefix_break`` names why the prompt is not the last one grown at its
+    ``sections``. ``recalled`` counts all recalled text of the prompt, so ``window`` and ``current`` are
+    without it. ``prefix_break`` names why the prompt is not the last one grown at its
     end, None when it is, or when it is the session's first. ``first_sequence`` is the journal sequence
     that the window starts at, ``left_out_exchanges`` how many exchanges it could hold but does not.
     """

@@ -48,6 +48,12 @@ class ContextBlock:
             lines += ["- " + prompts.fenced(line.text) for line in self.recalled]
         return prompts.text("context", lines="\n".join(lines)) + "\n\n" if lines else ""
 
+    def recalled_raw(self, counter: TokenCounter) -> int:
+        """What the recalled part takes, heading included."""
+        if not self.recalled:
+            return 0
+        return max(0, counter.text(self.render()) - counter.text(ContextBlock(self.moment).render()))
+
     def without(self, memory_ids: frozenset[str]) -> ContextBlock:
         """The block without these memories (forgotten or erased since)."""
         kept = tuple(line for line in self.recalled if line.memory_id not in memory_ids)

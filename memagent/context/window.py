@@ -18,7 +18,7 @@ from memagent.memory.sameness import normalised
 @dataclass(frozen=True, slots=True)
 class ClosedExchange:
     """A closed exchange as it stands in prompts. ``tokens_raw`` is all of it, ``recalled_raw`` the part
-    that its context block takes; ``words`` is what was said in it, normalised."""
+    that recalled text takes; ``words`` is what was said in it, normalised."""
 
     exchange: Exchange
     messages: tuple[Wire, ...]
@@ -42,7 +42,7 @@ def close_exchange(exchange: Exchange, budget: Budget, counter: TokenCounter) ->
         exchange=exchange,
         messages=tuple(messages),
         tokens_raw=sum(counter.message(message) for message in messages),
-        recalled_raw=counter.text(block_text),
+        recalled_raw=exchange.block.recalled_raw(counter),
         entry_ids=frozenset(message.id for message in said),
         words=normalised(" ".join(message.content for message in said)),
     )

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import queue
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions); rows have length 1."""
@@ -126,7 +129,7 @@ class EmbeddingService:
 
     def __init__(self, load: Callable[[], Embedder]) -> None:
         self._load = load
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="memagent-embed")
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._embedder: Embedder | None = None
         self._failure: Exception | None = None
         self._started = threading.Event()
@@ -135,7 +138,13 @@ class EmbeddingService:
         """Begins to load; returns at once. Further calls do nothing."""
         if not self._started.is_set():
             self._started.set()
-            self._executor.submit(self._load_now)
+            self._work.put(self._load_now)
+            # a daemon: a process that is done must not wait until torch has loaded
+            threading.Thread(target=self._run, name="memagent-embed", daemon=True).start()
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()
 
     def _load_now(self) -> None:
         try:
@@ -157,7 +166,7 @@ class EmbeddingService:
         """Waits until loading ended; True if there is an embedder."""
         self.start()
         # the one thread does one thing after another: what is queued now runs once loading has ended
-        await asyncio.get_running_loop().run_in_executor(self._executor, bool)
+        await self._in_thread(bool)
         return self._embedder is not None
 
     async def query(self, text: str) -> bytes | None:
@@ -165,8 +174,7 @@ class EmbeddingService:
         embedder = self._embedder
         if embedder is None:
             return None
-        loop = asyncio.get_running_loop()
-        vector = await loop.run_in_executor(self._executor, embedder.embed_query, text)
+        vector = await self._in_thread(lambda: embedder.embed_query(text))
         return np.asarray(vector, dtype=np.float32).tobytes()
 
     async def passages(self, texts: Sequence[str]) -> list[list[bytes]]:
@@ -176,11 +184,24 @@ class EmbeddingService:
             raise RuntimeError("no embedder is loaded")
         pieces = [chunks(text) for text in texts]
         flat = [piece for group in pieces for piece in group]
-        loop = asyncio.get_running_loop()
-        rows = await loop.run_in_executor(self._executor, embedder.embed_passages, flat)
+        rows = await self._in_thread(lambda: embedder.embed_passages(flat))
         vectors = iter([np.asarray(row, dtype=np.float32).tobytes() for row in rows])
         return [[next(vectors) for _ in group] for group in pieces]
 
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        future: Future[T] = Future()
+
+        def work() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(call())
+            except Exception as error:  # noqa: BLE001  handed to the caller
+                future.set_exception(error)
+
+        self._work.put(work)
+        return await asyncio.wrap_future(future)
+
     def close(self) -> None:
         """Lets the thread end; what is running is not waited for."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._work.put(None)

@@ -104,8 +104,10 @@ class Indexer:
                 await self._rest()
 
     async def _rest(self) -> None:
+        # not wait_for: in Python 3.11 it can swallow the cancellation that ends this task
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+            async with asyncio.timeout(POLL_SECONDS):
+                await self._wake.wait()
         self._wake.clear()
 
     async def _hold(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ OVERFETCH = 5
 LEAST_FETCH = 30
 SURE_SIMILARITY = 0.30
 """With all-MiniLM-L6-v2, unrelated English sentences rarely come closer than this."""
+EMBED_AT_ONCE = 16
 REOPEN_AFTER = 500
 """Scoring more outbox rows than this one by one costs more than opening the index again."""
 EPISODE_WEIGHT = 0.9
@@ -85,7 +86,8 @@ class Recaller:
 
     async def _within(self, task: asyncio.Task[dict[str, float]], deadline_seconds: float) -> dict[str, float]:
         try:
-            return await asyncio.wait_for(task, deadline_seconds)
+            async with asyncio.timeout(deadline_seconds):
+                return await task
         except (TimeoutError, StoreError):
             return {}  # the words still answer
 
@@ -98,11 +100,20 @@ class Recaller:
             hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=fetch)
         }
         wanted = np.frombuffer(vector, dtype=np.float32)
-        for task in unseen:
-            if task.generation == generation and task.vectors:
-                rows = np.stack([np.frombuffer(row, dtype=np.float32) for row in task.vectors])
-                hits[task.memory_id] = float((rows @ wanted).max())
+        embedded = {task.memory_id: task.vectors for task in unseen if task.generation == generation and task.vectors}
+        embedded |= await self._embed_facts(scope, [task.memory_id for task in unseen if task.vectors is None])
+        for memory_id, vectors in embedded.items():
+            rows = np.stack([np.frombuffer(row, dtype=np.float32) for row in vectors])
+            hits[memory_id] = float((rows @ wanted).max())
         return hits
+
+    async def _embed_facts(self, scope: Scope, memory_ids: Sequence[str]) -> dict[str, Sequence[bytes]]:
+        """Vectors of facts that were kept a moment ago: they must not rank behind older ones only because
+        nobody has embedded them yet. What was merely said is found by its words until then."""
+        newest = await self._memories.get(scope, list(memory_ids)[-EMBED_AT_ONCE:])
+        facts = [memory for memory in newest if memory.kind is MemoryKind.FACT]
+        rows = await self._embedding.passages([memory.text for memory in facts]) if facts else []
+        return {memory.id: row for memory, row in zip(facts, rows, strict=True) if row}
 
     async def _unseen(self, scope: Scope) -> list[IndexTask]:
         """What this process's vector handle cannot show yet."""
