@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from memagent import Settings
 
 
+OPENAI = "the OpenAI API"
+
+
 class ModelStatus(NamedTuple):
     """Who would answer. ``where`` is an address or a path; ``problem`` is why nobody would, or empty."""
 
@@ -30,33 +33,50 @@ class ModelStatus(NamedTuple):
 
 
 def status(settings: Settings) -> ModelStatus:
-    """Who would answer, without asking an endpoint anything."""
-    if settings.base_url or settings.api_key:
-        return ModelStatus("endpoint", settings.model, settings.base_url or "the OpenAI API")
-    entry = _wanted(settings)
-    if settings.find_local_server and settings.model is None:
-        server = asyncio.run(find_local_server())
-        if server is not None:
-            return ModelStatus("local server", server.model, server.base_url)
-    expected = str(settings.models_dir / entry.file_name) if entry else ""
+    """Who would answer, in the order of `memagent.llm.opening.open_model`; asks no endpoint anything."""
+    if settings.base_url:
+        return ModelStatus("endpoint", settings.model, settings.base_url)
+    if settings.model is None or _file_of(settings.model, settings):
+        if settings.model is None and settings.api_key:
+            return ModelStatus("endpoint", None, OPENAI)
+        server = _local_server(settings) if settings.model is None else None
+        return server or _embedded(settings)
+    if settings.api_key:
+        return ModelStatus("endpoint", settings.model, OPENAI)
+    problem = f"no endpoint is set for the model {settings.model}: set OPENAI_BASE_URL or OPENAI_API_KEY"
+    return _local_server(settings) or ModelStatus("endpoint", settings.model, "", problem)
+
+
+def _local_server(settings: Settings) -> ModelStatus | None:
+    found = asyncio.run(find_local_server()) if settings.find_local_server else None
+    return ModelStatus("local server", settings.model or found.model, found.base_url) if found else None
+
+
+def _embedded(settings: Settings) -> ModelStatus:
+    name = settings.model or DEFAULT_MODEL.name
     try:
-        path = find_gguf(settings.model, settings.models_dir)
+        path, problem = find_gguf(name, settings.models_dir), ""
     except (NoModelError, ModelFileError) as error:
-        return ModelStatus("embedded", settings.model or DEFAULT_MODEL.name, expected, str(error))
-    if path is None:
-        problem = f"no endpoint is set for the model {settings.model}: set MEMAGENT_BASE_URL"
-        return ModelStatus("endpoint", settings.model, "", problem)
-    return ModelStatus("embedded", settings.model or DEFAULT_MODEL.name, str(path))
+        path, problem = _file_of(name, settings), str(error)
+    return ModelStatus("embedded", name, str(path), problem)
+
+
+def _file_of(model: str, settings: Settings) -> Path | None:
+    """Where the file of a model should be; None for a model of some endpoint."""
+    entry = model_file(model)
+    if entry is not None:
+        return settings.models_dir / entry.file_name
+    return Path(model).expanduser() if model.lower().endswith(".gguf") else None
 
 
 def fetch_if_needed(settings: Settings) -> None:
-    """Fetches the embedded model when no endpoint is set, no local server answers and its file is not
-    there. Says on standard error what it does. Raises ModelFileError."""
-    entry = _wanted(settings)
-    if settings.base_url or settings.api_key or entry is None:
+    """Fetches the embedded model when it is the one to answer and its file is not there. Says on
+    standard error what it does. Raises ModelFileError."""
+    entry = model_file(settings.model or DEFAULT_MODEL.name)
+    if settings.base_url or entry is None or _is_there(entry, settings.models_dir):
         return
-    # A file that is there decides it without looking for servers.
-    if not _is_there(entry, settings.models_dir) and status(settings).problem:
+    found = status(settings)
+    if found.kind == "embedded" and found.problem:
         fetch(entry.name, settings.models_dir)
 
 
@@ -83,8 +103,3 @@ def fetch(name: str, models_dir: Path, *, verify: bool = False) -> Path:
 def _is_there(entry: ModelFile, models_dir: Path) -> bool:
     path = models_dir / entry.file_name
     return path.is_file() and path.stat().st_size == entry.size_bytes
-
-
-def _wanted(settings: Settings) -> ModelFile | None:
-    """The catalogue's entry that the settings mean, if it is one."""
-    return DEFAULT_MODEL if settings.model is None else model_file(settings.model)

@@ -62,6 +62,6 @@ def status(as_json: opt.AsJson = False, model: opt.Model = None, base_url: opt.B
     if as_json:
         typer.echo(json.dumps(found._asdict(), ensure_ascii=False, indent=2))
         return
-    typer.echo(f"{found.kind}: {found.model or 'its first model'}{f' at {found.where}' if found.where else ''}")
+    typer.echo(f"{found.kind}: {found.model or 'its default model'}{f' at {found.where}' if found.where else ''}")
     if found.problem:
         typer.echo(found.problem)
