@@ -16,6 +16,7 @@ import pytest
 from tests.scripted_server import Reply, ScriptedServer, fail, say
 from tests.shell import Shell, last_text, texts
 
+PROMPT = r"\x1b\[0m>"
 SISTER = "My sister Maya lives in Lisbon and I am allergic to peanuts"
 
 
@@ -98,6 +99,7 @@ def test_a_new_session_is_answered_from_an_old_one(shell: Shell, server: Scripte
 
 
 def test_continue_and_session_resume(shell: Shell, server: ScriptedServer) -> None:
+    shell.env["MEMAGENT_RECALL_TOKENS"] = "0"  # what is seen came from the session itself
     server.add(*[say(f"answer {number}") for number in range(4)])
     shell.run("chat", given="the first session\n")
     shell.run("chat", given="the second session\n")
@@ -178,14 +180,13 @@ def test_a_line_that_fails_does_not_take_the_others_along(shell: Shell, server: 
     ],
 )
 def test_what_an_endpoint_refuses_is_one_line(shell: Shell, server: ScriptedServer, step: object, word: str) -> None:
-    server.add(step, step)  # pyright: ignore[reportArgumentType]
-    for args, given in ((("chat",), "hello\n"), (("ask", "hello"), "")):
-        done = shell.run(*args, given=given, code=1)
-        assert done.stdout == ""
-        assert done.stderr.count("\n") == 1
-        assert word in done.stderr
-        assert "sk-test" not in done.stderr
-    assert ("user", "hello") in shell.said()
+    server.add(step)  # pyright: ignore[reportArgumentType]
+    done = shell.run("ask", "hello", code=1)
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert word in done.stderr
+    assert "sk-test" not in done.stderr
+    assert shell.said() == [("user", "hello")]
 
 
 def test_a_dead_endpoint_is_one_line_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -356,12 +357,12 @@ def test_chat_on_a_terminal(shell: Shell, server: ScriptedServer, terminal: Call
     server.add(say("Noted, \x1b[31mMaya."))
     child = terminal("chat")
     child.expect("memagent 0")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.send(f"{SISTER}\r")
     child.expect("thinking")
     child.expect("Maya")
     assert "\x1b[31mMaya" not in child.before + child.after
-    child.expect("> ")
+    child.expect(PROMPT)
     child.sendeof()
     child.expect("memagent chat --session")
     assert _end(child) == 0
@@ -376,15 +377,15 @@ def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(
 ) -> None:
     server.add(Reply("slowly " * 400, pause_seconds=0.1), say("Of course."))
     child = terminal("chat")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.send("tell me a long story\r")
     child.expect("slowly slowly")
     child.sendintr()
     child.expect("what was said is kept")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.send("and now a short one\r")
     child.expect("Of course")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.send("half a thought")
     child.expect("half a thought")
     child.sendintr()
@@ -399,12 +400,12 @@ def test_a_pasted_text_of_several_lines_is_one_message(
 ) -> None:
     server.add(say("Three lines."))
     child = terminal("chat")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.send("\x1b[200~line one\nline two\nline three\x1b[201~")
     child.expect("line three")
     child.send("\r")
     child.expect("Three lines")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.sendintr()
     assert _end(child) == 0
     assert "line one\nline two\nline three" in last_text(server.bodies[0])
@@ -418,7 +419,7 @@ def test_a_resumed_session_shows_what_was_said_last(
     child = terminal("chat", "--continue")
     child.expect("Maya lives in Lisbon")
     child.expect("Noted")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.sendeof()
     assert _end(child) == 0
 
@@ -428,13 +429,13 @@ def test_a_failure_on_a_terminal_is_told_and_the_chat_goes_on(
 ) -> None:
     server.add(fail(401, "Incorrect API key provided"), say("Better."))
     child = terminal("chat")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.send("hello\r")
     child.expect("key")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.send("again\r")
     child.expect("Better")
-    child.expect("> ")
+    child.expect(PROMPT)
     child.sendeof()
     assert _end(child) == 0
 

@@ -59,9 +59,13 @@ def test_python(shell: Shell, code: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(shell: Shell, command: str) -> None:
-    if "ID" in command:
-        kind = ("sessions",) if "--session" in command else ("memory", "list")
-        command = command.replace("ID", shell.json(*kind)[0]["id"])
+    if "--session ID" in command:
+        command = command.replace("ID", shell.json("sessions")[0]["id"])
+    elif "ID" in command:
+        memory_id = shell.json("memory", "add", f"for the command {command}")["id"]
+        command = command.replace("ID", memory_id)
+        if "restore" in command:
+            shell.run("memory", "forget", memory_id)
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
         input="hello\n", capture_output=True, text=True, env=shell.env, cwd=shell.cwd, timeout=100,

@@ -17,16 +17,16 @@ TESTS = sorted((TOP / "tests").rglob("*.py"))
 
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
-LONGER_FUNCTIONS = {"memagent/agent/loop.py": 110}
-"""The loop fits two screens."""
+LONGER_FUNCTIONS = {"memagent/agent/loop.py": 110, "memagent/build.py": 80}
+"""The loop fits two screens; the composition root is one list."""
 
 ROOMS = {
     "sqlalchemy": ("stores/sql/",),
     "alembic": ("stores/sql/",),
     "chromadb": ("stores/chroma.py",),
     "tiktoken": ("memagent/llm/tokens.py",),
-    "openai": ("memagent/llm/client.py",),
-    "genai_prices": ("memagent/llm/profiles.py",),
+    "openai": ("memagent/llm/openai_chat.py",),
+    "genai_prices": ("memagent/llm/prices.py",),
     "xllamacpp": ("memagent/llm/local.py",),
     "typer": ("memagent/cli/",),
     "rich": ("memagent/cli/",),
@@ -88,7 +88,7 @@ def _public(tree: ast.Module) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.A
     """The public classes and functions of a module. Methods are free: a protocol or a class says it once."""
     for node in tree.body:
         named = isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if named and not node.name.startswith("_"):
+        if named and not node.name.startswith("_") and "overload" not in map(ast.unparse, node.decorator_list):
             yield node
 
 

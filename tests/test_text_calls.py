@@ -37,6 +37,9 @@ ONE = {
     "parameters": BARE.replace('"arguments"', '"parameters"'),
     "function": f'{{"type": "function", "function": {BARE}}}',
     "with id": BARE.replace('"name"', '"id": "x", "name"'),
+    "last brace left out": BARE[:-1],
+    "last brace left out, fenced": f"```json\n{BARE[:-1]}\n```",
+    "last brace left out, tagged": f"<tool_call>\n{BARE[:-1]}\n</tool_call>",
     "arguments as text": json.dumps({"name": "recall", "arguments": json.dumps(QUERY)}),
 }
 
@@ -100,10 +103,11 @@ def test_several_wrapped_calls(text: str) -> None:
         "[]",
         "{}",
         "[1, 2]",
-        BARE[:-1],
+        BARE[:-2],
         BARE[:-4],
+        '{"name": "recall", "arguments": {"filter": {"a": 1}',
         BARE[:20],
-        f"{BARE}\n{SECOND[:-2]}",
+        f"{BARE}\n{SECOND[:-3]}",
         '{"name": "recall", "arguments": {"query": "cut',
         f"<think>{BARE}</think> Lisbon.",
         "```python\nprint({'a': 1})\n```",

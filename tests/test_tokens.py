@@ -24,6 +24,7 @@ from memagent.llm.tokens import (
     MESSAGE_TOKENS,
     START_MARGIN,
     TOOL_TOKENS,
+    TOOLS_PREAMBLE_TOKENS,
     TokenCounter,
     encoding_for,
     estimate,
@@ -271,4 +272,4 @@ def test_tools_count_their_schemas_in_their_own_script(counter: TokenCounter) ->
     tool = {"type": "function", "function": {"name": "note", "description": "记下来 " * 80, "parameters": {}}}
     compact = json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
     assert counter.tools([]) == 0
-    assert counter.tools([tool, tool]) == 2 * (TOOL_TOKENS + counter.text(compact))
+    assert counter.tools([tool, tool]) == TOOLS_PREAMBLE_TOKENS[True] + 2 * (TOOL_TOKENS + counter.text(compact))

@@ -36,14 +36,14 @@ def ask_once(agent: Agent, question: str, *, as_json: bool) -> int:
 
 
 def _as_json(agent: Agent, reply: Reply) -> str:
-    summary = reply.manifest.model_dump(mode="json", exclude={"candidates"})
+    manifest = reply.manifest
     return json.dumps(
         {
             "text": reply.text,
             "finish_reason": reply.finish_reason,
             "usage": reply.usage.model_dump(mode="json"),
             "session": agent.session_id,
-            "manifest": summary,
+            "manifest": manifest.model_dump(mode="json", exclude={"candidates"}) if manifest else None,
         },
         ensure_ascii=False,
         indent=2,

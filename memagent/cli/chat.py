@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-import memagent
 from memagent.cli import render, slash
+from memagent.cli.options import await_recall, open_agent
 from memagent.cli.stream import exit_code, interruptible, shortfall
 from memagent.cli.wall import tell
 from memagent.errors import AgentClosedError, MemagentError
@@ -25,7 +25,9 @@ def chat(settings: Settings, session: str | None) -> int:
         from memagent.cli.terminal import TerminalChat  # only a terminal needs prompt_toolkit
 
         return TerminalChat(settings, session).run()
-    with memagent.Agent(settings=settings, session=session) as agent:
+    with open_agent(settings, session) as agent:
+        if settings.recall_tokens != 0:
+            await_recall(agent)
         return chat_lines(agent, sys.stdin)
 
 

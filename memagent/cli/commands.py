@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-import memagent
 from memagent.cli import options as opt
 
 context = typer.Typer(help="What is sent to the model.", no_args_is_help=True)
@@ -67,7 +66,9 @@ def ask(
         model=model, base_url=base_url, data_dir=data_dir, user=user, window_tokens=window_tokens
     )
     fetch_if_needed(settings)
-    with memagent.Agent(settings=settings, session=chosen) as agent:
+    with opt.open_agent(settings, chosen) as agent:
+        if settings.recall_tokens != 0:
+            opt.await_recall(agent)
         raise typer.Exit(ask_once(agent, question, as_json=as_json))
 
 
@@ -75,7 +76,7 @@ def sessions(as_json: opt.AsJson = False, data_dir: opt.DataDir = None, user: op
     """List the sessions, last used first."""
     from memagent.cli import render
 
-    with opt.open_agent(data_dir, user) as agent:
+    with opt.look_up(data_dir, user) as agent:
         found = agent.sessions()
     render.show(found, as_json=as_json, view=render.sessions_table)
 
@@ -97,7 +98,9 @@ def show_context(
     settings = opt.settings_of(
         model=model, base_url=base_url, data_dir=data_dir, user=user, window_tokens=window_tokens
     )
-    with memagent.Agent(settings=settings, session=session or "last") as agent:
+    with opt.open_agent(settings, session or "last") as agent:
+        if text is not None:
+            opt.await_recall(agent)
         manifest = render.manifest_of(agent, text)
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))

@@ -52,6 +52,14 @@ def options(
 
 def main() -> NoReturn:
     """Runs the command line and ends the process."""
+    code = _guarded()
+    sys.stderr.flush()
+    # What was opened is closed by now. A thread may still be importing torch, for nobody: an ordinary exit
+    # would wait seconds for it.
+    os._exit(code)
+
+
+def _guarded() -> int:
     prepare_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
@@ -61,7 +69,7 @@ def main() -> NoReturn:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough: `memagent sessions | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
+    return code
 
 
 def _run() -> int:

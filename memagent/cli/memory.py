@@ -20,16 +20,21 @@ def _memory() -> None:
 
 @app.command("list")
 def list_(
+    episodes: Annotated[bool, typer.Option("--episodes", help="Messages of past talk instead.")] = False,
     forgotten: Annotated[bool, typer.Option("--forgotten", help="Those that were forgotten instead.")] = False,
     as_json: opt.AsJson = False,
     data_dir: opt.DataDir = None,
     user: opt.User = None,
 ) -> None:
-    """List memories, newest first: facts you asked to keep, and episodes of past talk."""
+    """List memories, newest first: the statements that were kept."""
     from memagent.cli import render
+    from stores.records import MemoryKind, MemoryState
 
-    with opt.open_agent(data_dir, user) as agent:
-        found = agent.memories(state="forgotten" if forgotten else "active")
+    with opt.look_up(data_dir, user) as agent:
+        found = agent.memories(
+            MemoryState.FORGOTTEN if forgotten else MemoryState.ACTIVE,
+            kind=MemoryKind.EPISODE if episodes else MemoryKind.FACT,
+        )
     render.show(found, as_json=as_json, view=render.memories_table)
 
 
@@ -44,7 +49,8 @@ def search(
     """Find memories by meaning and by words, best first."""
     from memagent.cli import render
 
-    with opt.open_agent(data_dir, user) as agent:
+    with opt.look_up(data_dir, user) as agent:
+        opt.await_recall(agent)
         found = agent.recall(query, limit=limit)
     render.show(found, as_json=as_json, view=render.recalled_table)
 
@@ -61,7 +67,7 @@ def add(
 
     if not text.strip():
         raise typer.BadParameter("there is nothing to remember: the text is empty")
-    with opt.open_agent(data_dir, user) as agent:
+    with opt.look_up(data_dir, user) as agent:
         render.show_memory(agent.remember(text), as_json=as_json)
 
 
@@ -72,7 +78,7 @@ def forget(
     """Stop recalling a memory; it is kept and can be restored."""
     from memagent.cli import render
 
-    with opt.open_agent(data_dir, user) as agent:
+    with opt.look_up(data_dir, user) as agent:
         render.show_memory(agent.forget(render.memory_of(agent, memory_id).id), as_json=as_json)
 
 
@@ -83,7 +89,7 @@ def restore(
     """Recall a forgotten memory again."""
     from memagent.cli import render
 
-    with opt.open_agent(data_dir, user) as agent:
+    with opt.look_up(data_dir, user) as agent:
         render.show_memory(agent.restore(render.memory_of(agent, memory_id).id), as_json=as_json)
 
 
@@ -92,5 +98,5 @@ def show(memory_id: MemoryId, as_json: opt.AsJson = False, data_dir: opt.DataDir
     """Show one memory with where it comes from."""
     from memagent.cli import render
 
-    with opt.open_agent(data_dir, user) as agent:
+    with opt.look_up(data_dir, user) as agent:
         render.show_memory(render.memory_of(agent, memory_id), as_json=as_json)

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import memagent
+from memagent.errors import MemagentError
+from stores.errors import StoreError
 
 if TYPE_CHECKING:
     from memagent import Agent, Settings
+
+RECALL_READY_SECONDS = 15.0
+"""How long the embedder and the indexes may take before words alone must do."""
 
 Model = Annotated[
     str | None, typer.Option("--model", metavar="NAME|PATH.gguf", help="The model's name, or a model file.")
@@ -49,6 +54,27 @@ def session_of(session: str | None, resume_last: bool) -> str | None:
     return "last" if resume_last else session
 
 
-def open_agent(data_dir: Path | None = None, user: str | None = None, session: str | None = None) -> Agent:
+def open_agent(settings: Settings, session: str | None = None) -> Agent:
+    """An open agent. On the command line a session is one that exists: a mistyped id is an error, not
+    the beginning of a new one. Raises SettingsError, StoreError, NotFoundError."""
+    if session in (None, "last"):
+        return memagent.Agent(settings=settings, session=session)
+    agent = memagent.Agent(settings=settings)
+    try:
+        agent.resume(session)
+    except (MemagentError, StoreError):
+        agent.close()
+        raise
+    return agent
+
+
+def look_up(data_dir: Path | None, user: str | None) -> Agent:
     """An agent for looking things up: its model is not asked, so none is fetched."""
-    return memagent.Agent(settings=settings_of(data_dir=data_dir, user=user), session=session)
+    return open_agent(settings_of(data_dir=data_dir, user=user))
+
+
+def await_recall(agent: Agent) -> None:
+    """Waits until memories are found by meaning and not only by words, if there are any: whoever asks
+    once, or through a pipe, is not hurried."""
+    if agent.sessions() or agent.memories():
+        agent.settle(timeout_seconds=RECALL_READY_SECONDS)

@@ -4,7 +4,7 @@ terminal commands or markup."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
@@ -114,6 +114,15 @@ def recalled_table(found: Sequence[Recalled]) -> RenderableType:
     return table
 
 
+def models_table(models: Sequence[Mapping[str, object]]) -> RenderableType:
+    """One model file a row."""
+    table = _table("name", "MB", "licence", "what it is", "file", ids=1)
+    for model in models:
+        size = f"{int(str(model['size_bytes'])) / 1e6:,.0f}"
+        table.add_row(str(model["name"]), size, str(model["licence"]), str(model["title"]), str(model["path"] or "-"))
+    return table
+
+
 def memory_view(memory: Memory) -> RenderableType:
     """One memory, a field a line."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
@@ -135,7 +144,7 @@ def memory_view(memory: Memory) -> RenderableType:
 
 def memory_of(agent: Agent, beginning: str) -> Memory:
     """The memory with this id, or the only one whose id begins so. Raises NotFoundError."""
-    memories = agent.memories()
+    memories = agent.memories(kind=None)
     exact = [memory for memory in memories if memory.id == beginning]
     found = exact or [memory for memory in memories if beginning and memory.id.startswith(beginning)]
     if len(found) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ def exit_code(finish_reason: str) -> int:
 
 
 @contextmanager
-def interruptible(agent: Agent) -> Iterator[None]:
+def interruptible(agent: Agent) -> Generator[None]:
     """Inside, the first Ctrl-C stops the answer in good order; the second raises KeyboardInterrupt."""
     asked = threading.Event()
 

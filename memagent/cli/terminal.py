@@ -17,6 +17,7 @@ from rich.text import Text
 
 import memagent
 from memagent.cli import render, slash
+from memagent.cli.options import open_agent
 from memagent.cli.stream import AnswerView, interruptible, shortfall
 from memagent.cli.wall import one_line
 from memagent.errors import MemagentError
@@ -120,7 +121,7 @@ class TerminalChat:
             self._opening.add_done_callback(self._on_open)
 
     def _open(self) -> Opened:
-        agent = memagent.Agent(settings=self._settings, session=self._session)
+        agent = open_agent(self._settings, self._session)
         if self._session is None:
             return Opened(agent, [])
         said = [m for m in agent.history() if m.content and m.role in (MessageRole.USER, MessageRole.ASSISTANT)]

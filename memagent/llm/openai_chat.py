@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, cast
-from urllib.parse import urlsplit
 
 import openai
 from openai import AsyncOpenAI, AsyncStream
@@ -20,6 +19,7 @@ from memagent.events import Usage
 from memagent.llm.assembling import Assembly
 from memagent.llm.client import ChatRequest, Completion, Retrying, TextPiece
 from memagent.llm.dialects import Dialect, dialect_for
+from memagent.llm.fetch import is_loopback
 from memagent.llm.overflow import Complaint
 from memagent.llm.profiles import ModelProfile
 from memagent.llm.refusals import FIRST_DELAY_SECONDS, FailedError, delay_seconds, endpoint_name, refusal
@@ -29,7 +29,6 @@ from stores.records import ToolCall
 
 _LIST_MODELS_SECONDS = 3.0
 _LISTED_MODELS = 5
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class _Create(Protocol):
@@ -43,7 +42,8 @@ class OpenAIChat:
 
     Connection errors, 408, 409, 429 and 5xx are tried again ``max_retries`` times as long as no text
     has come, a Retry-After of up to 20 s is honoured; an empty or unreadable reply is tried again once.
-    ``silence_timeout_seconds`` bounds the time between two pieces of a reply.
+    ``silence_timeout_seconds`` bounds the time between two pieces of a reply. ``endpoint``: a name for
+    it in messages and the ledger; None: its address.
     """
 
     def __init__(
@@ -57,9 +57,10 @@ class OpenAIChat:
         silence_timeout_seconds: float = 300.0,
         max_retries: int = 2,
         retry_delay_seconds: float = FIRST_DELAY_SECONDS,
+        endpoint: str | None = None,
     ) -> None:
         self._profile = profile
-        self._endpoint = endpoint_name(base_url)
+        self._endpoint = endpoint or endpoint_name(base_url)
         self._api_key = api_key
         self._dialect = dialect or dialect_for(base_url, profile.name)
         self._silence_timeout_seconds = silence_timeout_seconds
@@ -72,7 +73,7 @@ class OpenAIChat:
             timeout=openai.Timeout(silence_timeout_seconds, connect=connect_timeout_seconds),
             max_retries=0,  # the SDK would sleep in silence, for up to two minutes
             # A proxy named in the environment cannot reach this machine's own loopback.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=urlsplit(base_url).hostname not in _LOOPBACK),
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(base_url)),
         )
 
     @property

@@ -21,6 +21,7 @@ _OPENER = re.compile(
     r"(?:\s*(?:```(?:json|tool_call|tool_code)?[ \t]*(?=\s*[\[{<]|\s*$)|<tool_calls?>))*\s*", re.IGNORECASE
 )
 _CLOSER = re.compile(r"(?:\s*(?:```(?!json|tool)|</tool_calls?>))*[\s,;]*", re.IGNORECASE)
+_END = re.compile(r"\s*(?:```|</tool_calls?>)?\s*$", re.IGNORECASE)
 _MARKERS = ("```json", "```tool_call", "```tool_code", "<tool_call>", "<tool_calls>")
 _FIRST_KEY = re.compile(r"""\[?\s*\{+\s*["']?(\w*)(["']?)""")
 _FIRST_NAME = re.compile(r"""\[?\s*\{+\s*["']name["']\s*:\s*["']([^"']*)["']""")
@@ -42,13 +43,17 @@ def parse_text_calls(text: str, tool_names: Collection[str]) -> list[ToolCall] |
     """The calls that make up the whole text, in order; None if it is not calls and nothing else.
 
     Each name must be among ``tool_names`` and each arguments an object. Light damage (a trailing
-    comma, single quotes) is repaired; JSON that was cut off is not a call.
+    comma, single quotes) is repaired; JSON that was cut off is not a call. The 0.5B model often leaves
+    out the very last brace: as the arguments are complete then, that is a call.
     """
     calls: list[ToolCall] = []
     rest = text.strip()
     while rest:
         rest = rest[_matched(_OPENER, rest) :]
         block = _balanced(rest)
+        if block is None and (stump := _END.sub("", rest)).endswith("}"):
+            rest = stump + "}"
+            block = _balanced(rest)
         if block is None:
             return None
         for value in _values(block):

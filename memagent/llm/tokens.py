@@ -28,6 +28,9 @@ CALL_TOKENS = 8
 """Delimiters and field names of one tool call."""
 TOOL_TOKENS = 8
 """Wrapping of one tool schema."""
+TOOLS_PREAMBLE_TOKENS: Mapping[bool, int] = {True: 16, False: 110}
+"""What comes once if there are tools, by exactness. Open models' templates explain there how to call one:
+98 tokens for Qwen2.5, so that without it a short prompt with two tools was 1.49 times its estimate."""
 START_MARGIN: Mapping[bool, float] = {True: 1.0, False: 1.3}
 """Where the learned margin starts, by whether the tokenizer is the model's own."""
 
@@ -113,8 +116,10 @@ class TokenCounter:
         return total
 
     def tools(self, tools: Sequence[Mapping[str, Any]]) -> int:
-        """Tokens of the tool schemas as compact JSON."""
-        return sum(TOOL_TOKENS + self.text(_compact(tool)) for tool in tools)
+        """Tokens of the tool schemas as compact JSON, with what introduces them; 0 for none."""
+        if not tools:
+            return 0
+        return TOOLS_PREAMBLE_TOKENS[self.exact] + sum(TOOL_TOKENS + self.text(_compact(tool)) for tool in tools)
 
     def _part(self, part: Mapping[str, Any]) -> int:
         kind = part.get("type")

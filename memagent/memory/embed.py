@@ -54,7 +54,9 @@ class SentenceTransformerEmbedder:
     def __init__(self, name: str = DEFAULT_MODEL) -> None:
         # imported here, in the thread that loads: torch takes seconds and nobody should wait for it
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()  # pyright: ignore[reportUnknownMemberType]  # a bar would run over the chat
         self._name = name
         self._model = SentenceTransformer(str(_packaged_model()) if name == DEFAULT_MODEL else name, device="cpu")
 
