@@ -18,7 +18,6 @@ import errno
 import hashlib
 import itertools
 import json
-import shutil
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,34 +31,29 @@ from chromadb import Collection
 from chromadb.api.client import Client
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
-from filelock import FileLock, Timeout
 
 from stores.base import VectorHit
 from stores.errors import DiskFullError, StoreBusyError, StoreClosedError, StoreCorruptError, StoreError
 from stores.records import Scope
+from stores.shared_folder import DAMAGED, SharedFolder
 
 T = TypeVar("T")
 _Row = np.ndarray[Any, np.dtype[np.float32]]
 
 _CHUNKS = "chunks"
-_LOCK_NAME = "memagent.lock"
-_MARK_NAME = "memagent.mark"
-_WRITING = "writing"
-_LOCK_SECONDS = 15
 _FETCH_FACTOR = 2
 """How many chunks are asked for at first for each memory wanted."""
 
 _FULL = "there is no room left on the disk (or in its quota) for the vector index; free some and try again"
-_DAMAGED = "the vector index is damaged; clear it and rebuild it from the memories"
 # Chroma tells its faults as text only. Code 778 is what SQLite reports for a used-up quota or file size limit.
 _FAULTS: Sequence[tuple[str, type[StoreError], str]] = (
     ("disk is full", DiskFullError, _FULL),
     ("(code: 778)", DiskFullError, _FULL),
     ("no space left", DiskFullError, _FULL),
     ("is locked", StoreBusyError, "another process holds the vector index for too long; try again"),
-    ("not a database", StoreCorruptError, _DAMAGED),
-    ("malformed", StoreCorruptError, _DAMAGED),
-    ("failed to apply logs", StoreCorruptError, _DAMAGED),
+    ("not a database", StoreCorruptError, DAMAGED),
+    ("malformed", StoreCorruptError, DAMAGED),
+    ("failed to apply logs", StoreCorruptError, DAMAGED),
 )
 
 
@@ -67,7 +61,7 @@ class ChromaVectorIndex:
     """Vectors in a folder. The folder is opened by the first call. All work runs in one thread."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._folder = SharedFolder(path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memagent-chroma")
         self._closed = False
         self._gate = threading.Lock()
@@ -103,14 +97,7 @@ class ChromaVectorIndex:
         def work() -> None:
             with self._alone():
                 self._release()
-                for item in list(self._path.iterdir()):
-                    if item.is_dir():
-                        shutil.rmtree(item)
-                    elif item.name not in (_LOCK_NAME, _MARK_NAME):
-                        item.unlink()
-                # Nobody wrote last: every handle reopens before it writes.
-                with self._marked(uuid4().hex):
-                    pass
+                self._folder.clear()
 
         await self._run(work)
 
@@ -139,8 +126,8 @@ class ChromaVectorIndex:
     def _open(self) -> Client:
         if self._client is not None:
             return self._client
-        self._check_whole()
-        spelling = _take_spelling(self._path)
+        self._folder.check_whole()
+        spelling = _take_spelling(self._folder.path)
         try:
             settings = Settings(is_persistent=True, persist_directory=spelling, anonymized_telemetry=False)
             client = Client(settings=settings)
@@ -161,44 +148,12 @@ class ChromaVectorIndex:
     def _alone(self) -> Generator[None]:
         """No other process opens or writes the folder meanwhile. After an error the handle starts
         afresh: what it holds in memory may be half of a change."""
-        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(self._path / _LOCK_NAME, timeout=_LOCK_SECONDS, mode=0o600)
-        try:
-            lock.acquire()
-        except Timeout as error:
-            raise StoreBusyError("another process holds the vector index for too long; try again") from error
-        try:
-            yield
-        except BaseException:
-            self._release()
-            raise
-        finally:
-            lock.release()
-
-    @contextmanager
-    def _marked(self, token: str) -> Generator[None]:
-        """Leaves a mark when the process dies, or the call fails, inside. ``token``: who wrote last."""
-        mark = self._path / _MARK_NAME
-        mark.write_text(f"{token} {_WRITING}")
-        yield
-        mark.write_text(f"{token} done")
-
-    def _last_writer(self) -> str:
-        try:
-            return (self._path / _MARK_NAME).read_text().partition(" ")[0]
-        except FileNotFoundError:
-            return ""
-
-    def _check_whole(self) -> None:
-        # Chroma changes its index files in place, about every 1,000 vectors; what it appends in between
-        # is in a SQLite transaction. So only a death while the files were changing does damage.
-        try:
-            mark = self._path / _MARK_NAME
-            unfinished, begun = mark.read_text().endswith(_WRITING), mark.stat().st_mtime_ns
-        except FileNotFoundError:
-            return
-        if unfinished and any(changed >= begun for changed in self._file_times().values()):
-            raise StoreCorruptError(_DAMAGED)
+        with self._folder.alone():
+            try:
+                yield
+            except BaseException:
+                self._release()
+                raise
 
     def _collection(self, name: str) -> Collection | None:
         if name in self._collections:
@@ -225,26 +180,22 @@ class ChromaVectorIndex:
         space = (configuration.get("hnsw") or {}).get("space")
         if space != "cosine":
             raise StoreCorruptError(f"the vector index compares by {space}, not cosine; remove its folder and rebuild")
-        before = self._file_times()
-        with self._marked(self._last_writer()):
+        before = self._folder.file_times()
+        with self._folder.writing(self._folder.last_writer()):
             collection.get(limit=1, include=[])
-        if self._file_times() != before:
-            with self._marked(self._token):
-                pass
+        if self._folder.file_times() != before:
+            self._folder.sign(self._token)
         self._collections[name] = collection
         return collection
-
-    def _file_times(self) -> dict[Path, int]:
-        return {file: file.stat().st_mtime_ns for file in self._path.glob("*/*")}
 
     def _put(self, name: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
         arrays = {memory_id: [_floats(chunk) for chunk in chunks] for memory_id, chunks in vectors.items()}
         with self._alone():
-            if self._client is None or self._last_writer() != self._token:
+            if self._client is None or self._folder.last_writer() != self._token:
                 self._release()
             collection = self._load(name, make=any(arrays.values()))
             if collection is not None:
-                with self._marked(self._token):
+                with self._folder.writing(self._token):
                     _replace(collection, arrays, self._open().get_max_batch_size())
 
     def _query(self, name: str, vector: bytes, limit: int) -> list[VectorHit]:
@@ -302,7 +253,7 @@ def _scan(collection: Collection, asked: _Row) -> dict[str, float]:
     similarities = (rows @ asked) / np.where(lengths > 0, lengths, 1)
     best: dict[str, float] = {}
     for index in np.argsort(-similarities, kind="stable"):
-        best.setdefault(found["ids"][index].rpartition("#")[0], min(float(similarities[index]), 1.0))
+        best.setdefault(found["ids"][int(index)].rpartition("#")[0], min(float(similarities[index]), 1.0))
     return best
 
 
