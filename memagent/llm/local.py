@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memagent.errors import ModelFileError, NoModelError
+from memagent.llm.catalog import model_file
 from memagent.llm.dialects import EMBEDDED
 from memagent.llm.openai_chat import OpenAIChat
 from memagent.llm.profiles import ModelProfile
@@ -108,8 +109,10 @@ class EmbeddedChat(OpenAIChat):
     def __init__(
         self, server: LocalModel, *, window_source: str = "setting", silence_timeout_seconds: float = 300.0
     ) -> None:
+        entry = model_file(server.name)
+        calls_tools = entry is None or entry.calls_tools
         super().__init__(
-            ModelProfile(server.name, server.window_tokens, window_source),
+            ModelProfile(server.name, server.window_tokens, window_source, calls_tools=calls_tools),
             server.base_url,
             server.api_key,
             EMBEDDED,
