@@ -379,7 +379,7 @@ class Assistant:
         model = await self._rooms.open_model()
         profile = model.profile
         counter = TokenCounter(profile.encoding, profile.exact, profile.image_tokens)
-        own = self._tools if profile.own_tools else {}
+        own = self._tools if profile.calls_tools else {}
         schemas = tuple(t.schema() for name, t in own.items() if name not in self._rooms.host_tools)
         offer = replace(self._rooms.offer, own_tools=schemas)
         tools = {**own, **self._rooms.host_tools}

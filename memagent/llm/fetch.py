@@ -63,7 +63,7 @@ def open_url(
             if response.status_code not in (_OK, _PARTIAL):
                 raise FetchError(f"{urlsplit(url).hostname} answered {response.status_code}")
             resumed = response.status_code == _PARTIAL
-            yield start_bytes if resumed else 0, response.iter_bytes(1 << 20)
+            yield start_bytes if resumed else 0, response.iter_bytes(1 << 16)
     except httpx.HTTPError as error:
         raise FetchError(
             f"{urlsplit(url).hostname} cannot be reached ({str(error) or type(error).__name__})"

@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memagent.errors import ModelFileError, NoModelError
+from memagent.llm.catalog import model_file
 from memagent.llm.dialects import EMBEDDED
 from memagent.llm.openai_chat import OpenAIChat
 from memagent.llm.profiles import ModelProfile
 
 CACHE_MIB = 512
 """Room for prompt prefixes, so that a helper's call does not cost the chat its own; llama.cpp would take 8 GB."""
-OWN_TOOLS_FROM_BYTES = 1_000_000_000
-"""Smaller models call memory tools round after round instead of answering (seen with the 0.5B); what was
-said is put before them anyway."""
 _WORKER = Path(__file__).with_name("local_worker.py")
 _END_SECONDS = 5.0
 
@@ -111,13 +109,10 @@ class EmbeddedChat(OpenAIChat):
     def __init__(
         self, server: LocalModel, *, window_source: str = "setting", silence_timeout_seconds: float = 300.0
     ) -> None:
+        entry = model_file(server.name)
+        calls_tools = entry is None or entry.calls_tools
         super().__init__(
-            ModelProfile(
-                server.name,
-                server.window_tokens,
-                window_source,
-                own_tools=server.path.stat().st_size >= OWN_TOOLS_FROM_BYTES,
-            ),
+            ModelProfile(server.name, server.window_tokens, window_source, calls_tools=calls_tools),
             server.base_url,
             server.api_key,
             EMBEDDED,

@@ -11,7 +11,8 @@ DEFAULT_WINDOW_TOKENS = 8_192
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
     """``encoding`` is a tiktoken vocabulary; ``exact`` says that it is the model's own.
-    ``window_source`` says where the window's size comes from: "setting", "server", "prices", "default"."""
+    ``window_source`` says where the window's size comes from: "setting", "server", "prices", "default".
+    ``calls_tools`` False: too small to choose tools well; offered any, it calls them instead of answering."""
 
     name: str
     window_tokens: int
@@ -19,8 +20,7 @@ class ModelProfile:
     encoding: str = "o200k_base"
     exact: bool = False
     image_tokens: int = 1_500
-    own_tools: bool = True
-    """Whether memagent offers its own tools to this model; a host's tools are offered to any."""
+    calls_tools: bool = True
 
     @property
     def notice(self) -> str | None:

@@ -109,7 +109,7 @@ def _from_hub(entry: ModelFile, part: Path, on_progress: Progress) -> str:
         have_bytes = 0
     with (
         open_url(entry.hub_url, start_bytes=have_bytes) as (start_bytes, pieces),
-        part.open("r+b" if start_bytes else "wb") as file,
+        part.open("r+b" if start_bytes else "w+b") as file,
     ):
         for piece in _pieces(file, start_bytes):
             digest.update(piece)
