@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from chromadb import Collection
@@ -33,13 +33,16 @@ _CHUNKS = "chunks"
 _FETCH_FACTOR = 2
 """How many chunks are asked for at first for each memory wanted."""
 
-# Chroma gives such errors as text only.
+_FULL = "there is no room left on the disk (or in its quota) for the vector index; free some and try again"
+_DAMAGED = "the vector index is damaged; remove its folder, it can be rebuilt"
+# Chroma tells its faults as text only. Code 778 is what SQLite reports for a used-up quota or file size limit.
 _FAULTS: Sequence[tuple[str, type[StoreError], str]] = (
-    ("disk is full", DiskFullError, "there is no room left on the disk for the vector index; free some and try again"),
-    ("no space left", DiskFullError, "there is no room left on the disk for the vector index; free some and try again"),
+    ("disk is full", DiskFullError, _FULL),
+    ("(code: 778)", DiskFullError, _FULL),
+    ("no space left", DiskFullError, _FULL),
     ("is locked", StoreBusyError, "another process holds the vector index for too long; try again"),
-    ("not a database", StoreCorruptError, "the vector index is damaged; remove its folder, it can be rebuilt"),
-    ("malformed", StoreCorruptError, "the vector index is damaged; remove its folder, it can be rebuilt"),
+    ("not a database", StoreCorruptError, _DAMAGED),
+    ("malformed", StoreCorruptError, _DAMAGED),
 )
 
 
@@ -132,7 +135,7 @@ class ChromaVectorIndex:
                 name, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
             )
         # Chroma keeps an existing collection's space whatever is asked for.
-        configuration: Mapping[str, Any] = collection.configuration_json
+        configuration = cast(Mapping[str, Mapping[str, object] | None], collection.configuration_json)
         space = (configuration.get("hnsw") or {}).get("space")
         if space != "cosine":
             raise StoreCorruptError(f"the vector index compares by {space}, not cosine; remove its folder and rebuild")

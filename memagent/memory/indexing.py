@@ -23,7 +23,7 @@ from stores.records import IndexTask, MemoryState, Scope
 
 POLL_SECONDS = 0.5
 """How often a process looks for what others have written."""
-BATCH = 64
+BATCH = 256
 JOURNAL_BATCH = 500
 
 

@@ -55,7 +55,7 @@ class Database:
 
     @property
     def dialect(self) -> str:
-        """ "sqlite" or "postgresql"."""
+        """The engine's name: sqlite or postgresql."""
         return self._engine.dialect.name
 
     async def read(self, work: Work[T]) -> T:

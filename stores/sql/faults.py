@@ -58,13 +58,16 @@ def mapped() -> Generator[None]:
     except DBAPIError as error:
         raise _of_driver(error) from error
     except SQLAlchemyError as error:
-        raise StoreError(f"the database refused the call: {error}") from error
+        raise StoreError(f"the database refused the call ({_short(error)})") from error
     except sqlite3.Error as error:
         raise _of_sqlite(error) from error
     except (UnicodeError, PydanticSerializationError) as error:
         raise StoreError("a text is not valid Unicode (lone surrogates); clean it first") from error
     except ValidationError as error:
-        raise StoreCorruptError(f"a stored record cannot be read: {error}") from error
+        problem = error.errors(include_input=False, include_url=False)[0]
+        raise StoreCorruptError(
+            f"a stored {error.title} cannot be read: {problem['msg']} at {problem['loc']}"
+        ) from error
 
 
 def _of_driver(error: DBAPIError) -> StoreError:
@@ -72,13 +75,21 @@ def _of_driver(error: DBAPIError) -> StoreError:
     if isinstance(cause, sqlite3.Error):
         return _of_sqlite(cause)
     state = str(getattr(cause, "sqlstate", None) or "")
-    if error.connection_invalidated or (not state and cause is not None and type(cause).__name__ == "OperationalError"):
+    # psycopg reports a server that cannot be reached, or went away, as an OperationalError without a state.
+    if error.connection_invalidated or (not state and type(cause).__name__ == "OperationalError"):
         state = "08"
     kind, text = _POSTGRES.get(state) or _POSTGRES.get(state[:2]) or (StoreError, "the database refused the call")
-    return kind(f"{text} ({cause})")
+    return kind(f"{text} ({_short(cause)})")
 
 
 def _of_sqlite(error: sqlite3.Error) -> StoreError:
+    if "Could not decode to UTF-8" in str(error):  # sqlite3's own, with the whole text and no code
+        return StoreCorruptError(_CORRUPT)
     code: int = getattr(error, "sqlite_errorcode", 0)
     kind, text = _SQLITE_EXTENDED.get(code) or _SQLITE.get(code & 0xFF) or (StoreError, "the database refused the call")
-    return kind(f"{text} ({error})")
+    return kind(f"{text} ({_short(error)})")
+
+
+def _short(error: BaseException | None) -> str:
+    # Some texts quote what was to be stored, whole.
+    return str(error).partition("\n")[0][:200]

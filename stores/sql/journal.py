@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
@@ -30,10 +31,9 @@ _SINCE = (
     .where(entries.c.scope == bindparam("scope"), entries.c.position > bindparam("after"))
     .order_by(entries.c.position)
 )
-_WITH_IDS = (
-    select(*_COLUMNS)
-    .where(entries.c.scope == bindparam("scope"), entries.c.id.in_(bindparam("ids", expanding=True)))
-    .order_by(entries.c.position)
+# Sorted in Python: SQLite would walk all the scope's entries by position rather than sort a few.
+_WITH_IDS = select(*_COLUMNS).where(
+    entries.c.scope == bindparam("scope"), entries.c.id.in_(bindparam("ids", expanding=True))
 )
 _IN_SESSION_WITH_IDS = _WITH_IDS.where(entries.c.session_id == bindparam("session_id"))
 _SESSION = select(sessions).where(sessions.c.scope == bindparam("scope"), sessions.c.id == bindparam("session_id"))
@@ -88,13 +88,11 @@ class SqlJournal:
         """An id that several sessions of the scope hold gives each entry, oldest first."""
 
         def work(connection: Connection) -> list[Message | Mark]:
-            found: dict[str, list[Message | Mark]] = {}
+            found: dict[str, dict[int, Message | Mark]] = {}
             for some in batches(ids):
-                for row in connection.execute(_WITH_IDS, {"scope": scope, "ids": list(dict.fromkeys(some))}):
-                    known = found.setdefault(row.id, [])
-                    if all(entry.position != row.position for entry in known):
-                        known.append(_entry(row))
-            return [entry for id_ in ids for entry in found.get(id_, [])]
+                for row in connection.execute(_WITH_IDS, {"scope": scope, "ids": list(some)}):
+                    found.setdefault(row.id, {})[row.position] = _entry(row)
+            return [entry for id_ in ids for _, entry in sorted(found.get(id_, {}).items(), key=itemgetter(0))]
 
         return await self._database.read(work) if ids else []
 

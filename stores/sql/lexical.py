@@ -27,7 +27,7 @@ QUERY_TERMS = 32
 """Of a longer query the rarest terms are used …"""
 CONSIDERED_TERMS = 256
 """… among its first so many."""
-TSVECTOR_CHARS = 400_000
+TSVECTOR_BYTES = 700_000
 """PostgreSQL keeps at most 1 MB a tsvector: a longer text is found by its first terms only."""
 
 
@@ -89,7 +89,7 @@ class PostgresTerms:
     _put = text("INSERT INTO memory_terms (number, terms) VALUES (:number, CAST(:terms AS tsvector))")
     _remove = text("DELETE FROM memory_terms WHERE number = :number")
     _count = text(
-        "SELECT count(*) FROM (SELECT 1 FROM memory_terms WHERE terms @@ CAST(:term AS tsquery) LIMIT :most) AS some"
+        "SELECT count(*) FROM (SELECT 1 FROM memory_terms WHERE terms @@ CAST(:term AS tsquery) LIMIT :most) AS found"
     )
     _search = text(
         "SELECT memories.id, ts_rank(memory_terms.terms, CAST(:expression AS tsquery), 1) AS score"
@@ -100,20 +100,7 @@ class PostgresTerms:
     )
 
     def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None:
-        places: dict[str, list[int]] = {}
-        size = 0
-        for place, term in enumerate(terms, start=1):
-            if term not in places:
-                size += len(term) + 16
-                if size > TSVECTOR_CHARS:
-                    break
-            places.setdefault(term, []).append(place)
-        # PostgreSQL keeps 255 places a term, and none above 16,383.
-        vector = " ".join(
-            f"'{scope_number}_{term}':" + ",".join(str(min(place, 16_383)) for place in found[:255])
-            for term, found in places.items()
-        )
-        connection.execute(self._put, {"number": number, "terms": vector})
+        connection.execute(self._put, {"number": number, "terms": _tsvector(scope_number, terms)})
 
     def remove(self, connection: Connection, number: int) -> None:
         connection.execute(self._remove, {"number": number})
@@ -133,6 +120,23 @@ class PostgresTerms:
         expression = " | ".join(f"'{scope_number}_{term}'" for term in terms)
         rows = connection.execute(self._search, {"expression": expression, "scope": scope, "limit": limit})
         return [(id_, score) for id_, score in rows]
+
+
+def _tsvector(scope_number: int, terms: Sequence[str]) -> str:
+    # PostgreSQL keeps 255 places a term, and none above 16,383.
+    places: dict[str, list[int]] = {}
+    size = 0
+    for place, term in enumerate(terms, start=1):
+        found = places.get(term)
+        if found is None:
+            size += len(f"{scope_number}_{term}".encode()) + 8
+            if size > TSVECTOR_BYTES:
+                break
+            found = places[term] = []
+        if len(found) < 255:
+            size += 2
+            found.append(min(place, 16_383))
+    return " ".join(f"'{scope_number}_{term}':" + ",".join(map(str, found)) for term, found in places.items())
 
 
 def terms_of(database: Database) -> Terms:

@@ -81,9 +81,12 @@ class SqlMemoryTable:
         def work(connection: Connection) -> None:
             take_turn(connection, Turn.MEMORIES)
             known = _stored(connection, scope, [episode.id for episode in episodes])
-            fresh = {episode.id: episode for episode in reversed(episodes) if episode.id not in known}
+            fresh: dict[str, Memory] = {}
+            for episode in episodes:
+                if episode.id not in known:
+                    fresh.setdefault(episode.id, episode)
             if fresh:
-                _put(connection, self._terms, scope, list(reversed(fresh.values())))
+                _put(connection, self._terms, scope, list(fresh.values()))
             connection.execute(_ADD_SCOPE, {"scope": scope})
             row = connection.execute(_SCOPE, {"scope": scope}).one()
             if cursor > row.cursor:

@@ -26,7 +26,8 @@ _EMBED = (
 )
 _FINISH = update(outbox).where(outbox.c.number.in_(bindparam("numbers", expanding=True))).values(done=True)
 _OLD = (outbox.c.done, outbox.c.number < bindparam("before"))
-_DROPPED = select(outbox.c.scope, func.max(outbox.c.number).label("last")).where(*_OLD).group_by(outbox.c.scope)
+# Grouped in Python: SQLite would walk the whole table by scope rather than its old end by number.
+_DROPPED = select(outbox.c.scope, outbox.c.number).where(*_OLD).order_by(outbox.c.number)
 _DROP = delete(outbox).where(*_OLD)
 _NOTE_DROPPED = update(scopes).where(scopes.c.name == bindparam("of")).values(dropped_number=bindparam("last"))
 _DROPPED_NUMBER = select(scopes.c.dropped_number).where(scopes.c.name == bindparam("scope"))
@@ -35,11 +36,15 @@ _NEWER = (
     .where(outbox.c.scope == bindparam("scope"), outbox.c.number > bindparam("after"))
     .order_by(outbox.c.number)
 )
-_REQUEUE = insert(outbox).from_select(
-    ["scope", "memory_id", "done"],
-    select(memories.c.scope, memories.c.id, literal(False))
-    .where(memories.c.scope == bindparam("of"), memories.c.state == MemoryState.ACTIVE.value)
-    .order_by(memories.c.number),
+_REQUEUE = (
+    insert(outbox)
+    .from_select(
+        ["scope", "memory_id", "done"],
+        select(memories.c.scope, memories.c.id, literal(False))
+        .where(memories.c.scope == bindparam("of"), memories.c.state == MemoryState.ACTIVE.value)
+        .order_by(memories.c.number),
+    )
+    .returning(outbox.c.number)
 )
 
 
@@ -68,8 +73,9 @@ class SqlOutbox:
             for some in batches(numbers):
                 connection.execute(_FINISH, {"numbers": list(some)})
             before = (connection.execute(_LAST).scalar() or 0) - KEPT_NUMBERS
-            for row in connection.execute(_DROPPED, {"before": before}).all():
-                connection.execute(_NOTE_DROPPED, {"of": row.scope, "last": row.last})
+            last = {row.scope: row.number for row in connection.execute(_DROPPED, {"before": before})}
+            for scope, number in last.items():
+                connection.execute(_NOTE_DROPPED, {"of": scope, "last": number})
             connection.execute(_DROP, {"before": before})
 
         if numbers:
@@ -101,7 +107,7 @@ class SqlOutbox:
     async def requeue(self, scope: Scope) -> int:
         def work(connection: Connection) -> int:
             take_turn(connection, Turn.MEMORIES)
-            return connection.execute(_REQUEUE, {"of": scope}).rowcount
+            return len(connection.execute(_REQUEUE, {"of": scope}).all())
 
         return await self._database.write(work)
 

@@ -1,0 +1,143 @@
+"""The contract of MemoryTable."""
+
+from __future__ import annotations
+
+import pytest
+
+from stores.errors import StoreError
+from stores.records import MemoryKind, MemoryState, Scope
+from stores.sql import SqlStores
+from tests.contract.samples import HARD_TEXTS, U1, U2, WEIRD_SCOPES, forgotten, memory, time
+
+
+async def test_memories_come_back_equal(stores: SqlStores) -> None:
+    full = memory(
+        "a",
+        "lives in Lisbon",
+        zone="Europe/Lisbon",
+        session_id="s1",
+        speaker="Ana",
+        source_ids=("e1", "e2"),
+        valid_from=time(1),
+        valid_to=time(2),
+        version=7,
+    )
+    bare = memory("b", "", kind=MemoryKind.EPISODE)
+    await stores.memories.put(U1, [full, bare])
+    assert await stores.memories.get(U1, ["b", "nobody", "a"]) == [bare, full]
+    assert await stores.memories.get(U1, []) == []
+
+
+async def test_put_replaces_by_id(stores: SqlStores) -> None:
+    await stores.memories.put(U1, [memory("a", "old"), memory("b", "b")])
+    await stores.memories.put(U1, [memory("a", "middle"), memory("a", "new", version=2)])
+    assert [found.text for found in await stores.memories.get(U1, ["a"])] == ["new"]
+    assert len(await stores.memories.list(U1)) == 2
+
+
+async def test_an_equal_memory_changes_nothing(stores: SqlStores) -> None:
+    await stores.memories.put(U1, [memory("a", "text"), memory("a", "text")])
+    assert await stores.outbox.open_count() == 1
+    await stores.memories.put(U1, [memory("a", "text")])
+    assert await stores.outbox.open_count() == 1
+    await stores.memories.put(U1, [])
+    assert await stores.outbox.open_count() == 1
+    await stores.memories.put(U1, [memory("a", "text", valid_to=time(9))])
+    assert await stores.outbox.open_count() == 2
+
+
+async def test_list_newest_first_with_conditions(stores: SqlStores) -> None:
+    await stores.memories.put(
+        U1,
+        [
+            memory("late", "x", 9),
+            memory("early", "x", 1),
+            memory("same1", "x", 5),
+            memory("same2", "x", 5, kind=MemoryKind.EPISODE),
+            forgotten(memory("gone", "x", 7)),
+        ],
+    )
+
+    async def ids(**conditions: object) -> list[str]:
+        return [found.id for found in await stores.memories.list(U1, **conditions)]  # type: ignore[arg-type]
+
+    assert await ids() == ["late", "gone", "same2", "same1", "early"]
+    assert await ids(limit=2) == ["late", "gone"]
+    assert await ids(limit=0) == []
+    assert await ids(kind=MemoryKind.EPISODE) == ["same2"]
+    assert await ids(state=MemoryState.FORGOTTEN) == ["gone"]
+    assert await ids(kind=MemoryKind.FACT, state=MemoryState.ACTIVE) == ["late", "same1", "early"]
+    assert await ids(kind=MemoryKind.EPISODE, state=MemoryState.FORGOTTEN) == []
+    assert await stores.memories.list(U2) == []
+
+
+async def test_episodes_are_added_once_and_move_the_cursor_forward(stores: SqlStores) -> None:
+    assert await stores.memories.cursor(U1) == 0
+    await stores.memories.put_episodes(U1, [memory("a", "first"), memory("b", "second")], cursor=10)
+    assert await stores.memories.cursor(U1) == 10
+    edited = memory("a", "edited by the person", version=2)
+    await stores.memories.put(U1, [edited])
+    await stores.memories.put_episodes(U1, [memory("a", "first"), memory("c", "third")], cursor=4)
+    assert await stores.memories.get(U1, ["a", "b", "c"]) == [edited, memory("b", "second"), memory("c", "third")]
+    assert await stores.memories.cursor(U1) == 10
+    await stores.memories.put_episodes(U1, [], cursor=12)
+    assert (await stores.memories.cursor(U1), await stores.memories.cursor(U2)) == (12, 0)
+
+
+async def test_a_failing_put_leaves_no_trace(stores: SqlStores) -> None:
+    with pytest.raises(StoreError):
+        await stores.memories.put_episodes(U1, [memory("a", "fine"), memory("b", "broken \udfff")], cursor=5)
+    assert await stores.memories.list(U1) == []
+    assert await stores.memories.cursor(U1) == 0
+    assert await stores.lexical.search(U1, "fine", limit=5) == []
+    assert await stores.outbox.open_count() == 0
+
+
+@pytest.mark.parametrize("text", HARD_TEXTS)
+async def test_hard_texts_come_back_equal(stores: SqlStores, text: str) -> None:
+    await stores.memories.put(U1, [memory("a", text)])
+    assert await stores.memories.get(U1, ["a"]) == [memory("a", text)]
+
+
+async def test_any_user_id_works_and_none_shares(stores: SqlStores) -> None:
+    """C21, C25: a scope sees its own memories only, by every path."""
+    for index, scope in enumerate(WEIRD_SCOPES):
+        await stores.memories.put(scope, [memory("same-id", f"gate code {7000 + index}")])
+    for index, scope in enumerate(WEIRD_SCOPES):
+        own = [memory("same-id", f"gate code {7000 + index}")]
+        assert await stores.memories.get(scope, ["same-id"]) == own
+        assert await stores.memories.list(scope) == own
+        assert [hit.memory_id for hit in await stores.lexical.search(scope, "gate code?", limit=9)] == ["same-id"]
+        assert await stores.lexical.search(scope, str(7000 + (index + 1) % len(WEIRD_SCOPES)), limit=9) == []
+
+
+async def test_one_user_cannot_change_anothers_memory(stores: SqlStores) -> None:
+    """C25: access by id across users finds nothing and changes nothing."""
+    mine = memory("m", "gate code 7741")
+    await stores.memories.put(U1, [mine])
+    assert await stores.memories.get(U2, ["m"]) == []
+    await stores.memories.put(U2, [forgotten(memory("m", "gate code 9902"))])
+    await stores.memories.put_episodes(U2, [memory("m", "again")], cursor=99)
+    assert await stores.memories.get(U1, ["m"]) == [mine]
+    assert await stores.memories.cursor(U1) == 0
+    for other in (Scope("U1"), Scope("u1 "), Scope("")):
+        assert await stores.memories.list(other) == []
+
+
+async def test_forgetting_takes_exactly_one_out(stores: SqlStores) -> None:
+    """C24, at the table: forgetting, twice, of one of u1's three memories."""
+    for scope in (U1, U2):
+        await stores.memories.put(scope, [memory(f"m{number}", f"likes tea number {number}") for number in range(3)])
+
+    async def found(scope: Scope, limit: int = 9) -> set[str]:
+        return {hit.memory_id for hit in await stores.lexical.search(scope, "tea", limit=limit)}
+
+    [old] = await stores.memories.get(U1, ["m1"])
+    await stores.memories.put(U1, [forgotten(old)])
+    await stores.memories.put(U1, [forgotten(old)])
+    assert await found(U1) == {"m0", "m2"}
+    assert await found(U1, limit=2) == {"m0", "m2"}
+    assert await found(U2) == {"m0", "m1", "m2"}
+    assert await stores.outbox.open_count(U1) == 4
+    await stores.memories.put(U1, [old.model_copy(update={"version": 3})])
+    assert await found(U1) == {"m0", "m1", "m2"}
