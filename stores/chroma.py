@@ -2,11 +2,19 @@
 
 One collection a scope and embedding generation, cosine space, ids "memory_id#chunk", vectors only.
 The first chunk's metadata tells how many chunks its memory has, so that they can be replaced.
+
+Several processes on one folder: each keeps its own image of an index in memory, and any of them, a
+reader too, may write it to the files when it opens a collection; two that do ruin the files. So
+opening a collection and writing happen under a file lock, and a handle that was not the last to
+write reopens before it writes. Queries of an open collection need no lock. A process that dies
+while the files change ruins them too: the next to open them raises StoreCorruptError, then
+`ChromaVectorIndex.clear` and a rebuild (`Outbox.requeue`) help.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import itertools
 import json
@@ -16,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
+from uuid import uuid4
 
 import numpy as np
 from chromadb import Collection
@@ -26,23 +35,25 @@ from chromadb.errors import ChromaError, NotFoundError
 from stores.base import VectorHit
 from stores.errors import DiskFullError, StoreBusyError, StoreClosedError, StoreCorruptError, StoreError
 from stores.records import Scope
+from stores.shared_folder import DAMAGED, SharedFolder
 
 T = TypeVar("T")
+_Row = np.ndarray[Any, np.dtype[np.float32]]
 
 _CHUNKS = "chunks"
 _FETCH_FACTOR = 2
 """How many chunks are asked for at first for each memory wanted."""
 
 _FULL = "there is no room left on the disk (or in its quota) for the vector index; free some and try again"
-_DAMAGED = "the vector index is damaged; remove its folder, it can be rebuilt"
 # Chroma tells its faults as text only. Code 778 is what SQLite reports for a used-up quota or file size limit.
 _FAULTS: Sequence[tuple[str, type[StoreError], str]] = (
     ("disk is full", DiskFullError, _FULL),
     ("(code: 778)", DiskFullError, _FULL),
     ("no space left", DiskFullError, _FULL),
     ("is locked", StoreBusyError, "another process holds the vector index for too long; try again"),
-    ("not a database", StoreCorruptError, _DAMAGED),
-    ("malformed", StoreCorruptError, _DAMAGED),
+    ("not a database", StoreCorruptError, DAMAGED),
+    ("malformed", StoreCorruptError, DAMAGED),
+    ("failed to apply logs", StoreCorruptError, DAMAGED),
 )
 
 
@@ -50,12 +61,13 @@ class ChromaVectorIndex:
     """Vectors in a folder. The folder is opened by the first call. All work runs in one thread."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._folder = SharedFolder(path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memagent-chroma")
         self._closed = False
         self._gate = threading.Lock()
         self._client: Client | None = None
         self._spelling: str | None = None
+        self._token = ""
         self._collections: dict[str, Collection] = {}
 
     async def put(self, scope: Scope, generation: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
@@ -78,6 +90,16 @@ class ChromaVectorIndex:
             return sum(id_.endswith("#0") for id_ in collection.get(include=[])["ids"])
 
         return await self._run(work)
+
+    async def clear(self) -> None:
+        """Removes all vectors of all scopes: the way out of a StoreCorruptError, before a rebuild."""
+
+        def work() -> None:
+            with self._alone():
+                self._release()
+                self._folder.clear()
+
+        await self._run(work)
 
     async def reopen(self) -> None:
         await self._run(self._release)
@@ -104,15 +126,15 @@ class ChromaVectorIndex:
     def _open(self) -> Client:
         if self._client is not None:
             return self._client
-        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        spelling = _take_spelling(self._path)
+        self._folder.check_whole()
+        spelling = _take_spelling(self._folder.path)
         try:
             settings = Settings(is_persistent=True, persist_directory=spelling, anonymized_telemetry=False)
             client = Client(settings=settings)
         except BaseException:
             _give_back_spelling(spelling)
             raise
-        self._client, self._spelling = client, spelling
+        self._client, self._spelling, self._token = client, spelling, uuid4().hex
         return client
 
     def _release(self) -> None:
@@ -122,7 +144,26 @@ class ChromaVectorIndex:
             _give_back_spelling(self._spelling)
             self._client = self._spelling = None
 
-    def _collection(self, name: str, *, make: bool = False) -> Collection | None:
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """No other process opens or writes the folder meanwhile. After an error the handle starts
+        afresh: what it holds in memory may be half of a change."""
+        with self._folder.alone():
+            try:
+                yield
+            except BaseException:
+                self._release()
+                raise
+
+    def _collection(self, name: str) -> Collection | None:
+        if name in self._collections:
+            return self._collections[name]
+        with self._alone():
+            return self._load(name)
+
+    def _load(self, name: str, *, make: bool = False) -> Collection | None:
+        """Opens a collection; only when alone. Its first call replays what is not in its files yet,
+        and may then write them."""
         if name in self._collections:
             return self._collections[name]
         client = self._open()
@@ -139,53 +180,81 @@ class ChromaVectorIndex:
         space = (configuration.get("hnsw") or {}).get("space")
         if space != "cosine":
             raise StoreCorruptError(f"the vector index compares by {space}, not cosine; remove its folder and rebuild")
+        before = self._folder.file_times()
+        with self._folder.writing(self._folder.last_writer()):
+            collection.get(limit=1, include=[])
+        if self._folder.file_times() != before:
+            self._folder.sign(self._token)
         self._collections[name] = collection
         return collection
 
     def _put(self, name: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        collection = self._collection(name, make=any(vectors.values()))
-        if collection is None:
-            return
-        most = self._open().get_max_batch_size()
-        stale: list[str] = []
-        for ids in _batches(list(vectors), most):
-            stale += _stale_ids(collection, {id_: len(vectors[id_]) for id_ in ids})
-        for ids in _batches(stale, most):
-            collection.delete(ids=list(ids))
-        rows = [
-            (f"{memory_id}#{index}", chunk, {_CHUNKS: len(chunks)} if index == 0 else None)
-            for memory_id, chunks in vectors.items()
-            for index, chunk in enumerate(chunks)
-        ]
-        for some in _batches(rows, most):
-            collection.upsert(
-                ids=[id_ for id_, _, _ in some],
-                embeddings=np.stack([_floats(chunk) for _, chunk, _ in some]),
-                metadatas=[metadata for _, _, metadata in some],  # pyright: ignore[reportArgumentType]
-            )
+        arrays = {memory_id: [_floats(chunk) for chunk in chunks] for memory_id, chunks in vectors.items()}
+        with self._alone():
+            if self._client is None or self._folder.last_writer() != self._token:
+                self._release()
+            collection = self._load(name, make=any(arrays.values()))
+            if collection is not None:
+                with self._folder.writing(self._token):
+                    _replace(collection, arrays, self._open().get_max_batch_size())
 
     def _query(self, name: str, vector: bytes, limit: int) -> list[VectorHit]:
         collection = self._collection(name)
         if collection is None:
             return []
-        asked = np.stack([_floats(vector)])
+        asked = _floats(vector)
         wanted = limit * _FETCH_FACTOR
         while True:
-            result = collection.query(query_embeddings=asked, n_results=wanted, include=["distances"])
+            result = collection.query(query_embeddings=np.stack([asked]), n_results=wanted, include=["distances"])
             ids, distances = result["ids"][0], (result["distances"] or [[]])[0]
             best: dict[str, float] = {}
             for id_, distance in zip(ids, distances, strict=True):
                 # Rounding puts some distances a little below 0.
                 best.setdefault(id_.rpartition("#")[0], min(1.0 - distance, 1.0))
-            # Fewer chunks than asked for: there are no more. Else one memory's chunks may have pushed others out.
-            if len(best) >= limit or len(ids) < wanted:
-                return [VectorHit(id_, similarity) for id_, similarity in itertools.islice(best.items(), limit)]
-            wanted *= 4
+            if len(best) < limit and len(ids) < min(wanted, collection.count()):
+                # Some hundred equal vectors ("ok", "thanks") can trap the search in their corner of the graph.
+                best = _scan(collection, asked)
+            elif len(best) < limit and len(ids) == wanted:
+                # One memory's many chunks may have pushed others out.
+                wanted *= 4
+                continue
+            return [VectorHit(id_, similarity) for id_, similarity in itertools.islice(best.items(), limit)]
 
 
 def _name(scope: Scope, generation: str) -> str:
     # A scope may be any text, a collection's name may not; 63 characters are legal everywhere.
     return "m" + hashlib.sha256(json.dumps([scope, generation]).encode()).hexdigest()[:62]
+
+
+def _replace(collection: Collection, vectors: Mapping[str, Sequence[_Row]], most: int) -> None:
+    stale: list[str] = []
+    for ids in _batches(list(vectors), most):
+        stale += _stale_ids(collection, {id_: len(vectors[id_]) for id_ in ids})
+    for ids in _batches(stale, most):
+        collection.delete(ids=list(ids))
+    rows = [
+        (f"{memory_id}#{index}", chunk, {_CHUNKS: len(chunks)} if index == 0 else None)
+        for memory_id, chunks in vectors.items()
+        for index, chunk in enumerate(chunks)
+    ]
+    for some in _batches(rows, most):
+        collection.upsert(
+            ids=[id_ for id_, _, _ in some],
+            embeddings=np.stack([chunk for _, chunk, _ in some]),
+            metadatas=[metadata for _, _, metadata in some],  # pyright: ignore[reportArgumentType]
+        )
+
+
+def _scan(collection: Collection, asked: _Row) -> dict[str, float]:
+    """The similarities of all memories, best first, by looking at every vector."""
+    found = collection.get(include=["embeddings"])
+    rows = np.asarray(found["embeddings"], dtype=np.float32)
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
+    similarities = (rows @ asked) / np.where(lengths > 0, lengths, 1)
+    best: dict[str, float] = {}
+    for index in np.argsort(-similarities, kind="stable"):
+        best.setdefault(found["ids"][int(index)].rpartition("#")[0], min(float(similarities[index]), 1.0))
+    return best
 
 
 def _stale_ids(collection: Collection, new_counts: Mapping[str, int]) -> list[str]:
@@ -201,7 +270,7 @@ def _stale_ids(collection: Collection, new_counts: Mapping[str, int]) -> list[st
     return stale
 
 
-def _floats(vector: bytes) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _floats(vector: bytes) -> _Row:
     if not vector or len(vector) % 4:
         raise StoreError(f"a vector of {len(vector)} bytes is not a row of float32; embed it anew")
     floats = np.frombuffer(vector, dtype="<f4").astype(np.float32)
@@ -246,6 +315,8 @@ def _mapped() -> Generator[None]:
                 raise kind(f"{advice} ({text})") from error
         raise StoreError(f"the vector index refused the call: {text}") from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise DiskFullError(_FULL) from error
         raise StoreError(f"the vector index cannot be opened: {error}; check the folder and its permissions") from error
 
 

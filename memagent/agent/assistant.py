@@ -379,9 +379,12 @@ class Assistant:
         model = await self._rooms.open_model()
         profile = model.profile
         counter = TokenCounter(profile.encoding, profile.exact, profile.image_tokens)
-        own = tuple(t.schema() for name, t in self._tools.items() if name not in self._rooms.host_tools)
-        offer = replace(self._rooms.offer, own_tools=own)
-        tools = {**self._tools, **self._rooms.host_tools}
+        own = self._tools if profile.own_tools else {}
+        schemas = tuple(t.schema() for name, t in own.items() if name not in self._rooms.host_tools)
+        offer = replace(self._rooms.offer, own_tools=schemas)
+        tools = {**own, **self._rooms.host_tools}
+        if profile.notice:
+            self._rooms.notices.append(profile.notice)
         return _Open(model, counter, Composer(self._rooms, model, counter, offer), tools)
 
     async def _opened(self) -> _Open:

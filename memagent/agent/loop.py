@@ -33,7 +33,6 @@ from memagent.tools.definition import Tool
 from memagent.tools.running import Limits, Outcome, run_calls
 from stores.records import ImagePart, LedgerEntry, Mark, MarkKind, Message, MessageRole, ToolCall
 
-TEMPERATURE_WITH_TOOLS = 0.2
 STOPPED = {
     "turn_limit": "I stopped after {turns} turns without reaching an answer.",
     "no_progress": "I stopped: the same tool call kept giving the same result.",
@@ -162,7 +161,7 @@ class ExchangeRun:
             tools=prompt.wire_tools,
             tool_choice="none" if last else self._question.tool_choice,
             max_tokens=prompt.manifest.reserve_tokens,
-            temperature=self._temperature(prompt),
+            temperature=self._rooms.settings.temperature,
         )
         self._spoken = ""
         try:
@@ -179,16 +178,6 @@ class ExchangeRun:
             await self._ledger(Usage(), 0.0, type(error).__name__)
             raise
         raise AssertionError("a stream ends with a Completion or an error")
-
-    def _temperature(self, prompt: Prompt) -> float | None:
-        settings = self._rooms.settings
-        return (
-            settings.temperature
-            if settings.temperature is not None
-            else TEMPERATURE_WITH_TOOLS
-            if prompt.wire_tools
-            else None
-        )
 
     async def _next_prompt(self) -> Prompt:
         current = self._exchange(self._entries)

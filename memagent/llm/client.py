@@ -22,7 +22,8 @@ ToolSchema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One model call. ``max_tokens`` bounds the reply. ``temperature`` None: the server's own."""
+    """One model call. ``max_tokens`` bounds the reply. ``temperature`` None: 0.2 with
+    tools, else the server's own (an embedded model: 0)."""
 
     messages: Sequence[WireMessage]
     tools: Sequence[ToolSchema] = ()

@@ -19,6 +19,9 @@ from memagent.llm.profiles import ModelProfile
 
 CACHE_MIB = 512
 """Room for prompt prefixes, so that a helper's call does not cost the chat its own; llama.cpp would take 8 GB."""
+OWN_TOOLS_FROM_BYTES = 1_000_000_000
+"""Smaller models call memory tools round after round instead of answering (seen with the 0.5B); what was
+said is put before them anyway."""
 _WORKER = Path(__file__).with_name("local_worker.py")
 _END_SECONDS = 5.0
 
@@ -109,7 +112,12 @@ class EmbeddedChat(OpenAIChat):
         self, server: LocalModel, *, window_source: str = "setting", silence_timeout_seconds: float = 300.0
     ) -> None:
         super().__init__(
-            ModelProfile(server.name, server.window_tokens, window_source),
+            ModelProfile(
+                server.name,
+                server.window_tokens,
+                window_source,
+                own_tools=server.path.stat().st_size >= OWN_TOOLS_FROM_BYTES,
+            ),
             server.base_url,
             server.api_key,
             EMBEDDED,

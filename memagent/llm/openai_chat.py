@@ -27,6 +27,7 @@ from memagent.llm.text_calls import CallGate
 from memagent.llm.tokens import REPLY_PRIMING_TOKENS, TokenCounter
 from stores.records import ToolCall
 
+TEMPERATURE_WITH_TOOLS = 0.2
 _LIST_MODELS_SECONDS = 3.0
 _LISTED_MODELS = 5
 
@@ -193,6 +194,8 @@ class OpenAIChat:
         if request.max_tokens is not None:
             params[dialect.max_tokens_field] = request.max_tokens
         temperature = dialect.default_temperature if request.temperature is None else request.temperature
+        if temperature is None and request.tools:
+            temperature = TEMPERATURE_WITH_TOOLS
         if dialect.temperature and temperature is not None:
             params["temperature"] = temperature
         return params

@@ -19,6 +19,8 @@ class ModelProfile:
     encoding: str = "o200k_base"
     exact: bool = False
     image_tokens: int = 1_500
+    own_tools: bool = True
+    """Whether memagent offers its own tools to this model; a host's tools are offered to any."""
 
     @property
     def notice(self) -> str | None:

@@ -18,7 +18,7 @@ from stores.chroma import ChromaVectorIndex
 from stores.errors import StoreClosedError, StoreCorruptError, StoreError
 from stores.records import Scope
 from tests.contract.samples import U1, U2, WEIRD_SCOPES, angle, vector
-from tests.contract.vector_worker import start
+from tests.contract.vector_worker import spread, start
 from tests.contract.worker import finish
 
 
@@ -67,6 +67,17 @@ async def test_one_hit_a_memory_however_many_chunks(vectors: ChromaVectorIndex) 
     await vectors.put(U1, "g", {"long": [angle(number / 100) for number in range(300)]})
     await vectors.put(U1, "g", {f"m{number}": [angle(20 + number)] for number in range(5)})
     assert await ids(vectors, 0, limit=4) == ["long", "m0", "m1", "m2"]
+
+
+async def test_many_equal_vectors_hide_nobody(vectors: ChromaVectorIndex) -> None:
+    """Hundreds of equal texts ("ok") have equal vectors."""
+    await vectors.put(U1, "g", {f"other{number}": [spread("other", number)] for number in range(500)})
+    await vectors.put(U1, "g", {"long": [spread("same", 0)] * 500})
+    await vectors.put(U1, "g", {f"same{number}": [spread("same", 0)] for number in range(3)})
+    hits = await vectors.query(U1, "g", spread("same", 0), limit=10)
+    assert len(hits) == 10
+    assert {hit.memory_id for hit in hits[:4]} == {"long", "same0", "same1", "same2"}
+    assert [hit.similarity for hit in hits[:4]] == pytest.approx([1.0] * 4, abs=1e-3)
 
 
 async def test_more_vectors_than_one_batch(vectors: ChromaVectorIndex) -> None:
@@ -184,6 +195,66 @@ async def test_reopen_works_beside_other_indexes_and_clients_of_the_host(tmp_pat
     await two.close()
     assert host.get_collection("mine", embedding_function=None).count() == 1
     host.close()
+
+
+def test_processes_that_write_and_read_at_once(tmp_path: Path) -> None:
+    """Each may write the index files, every 1,000 vectors; none is lost and none disturbs another."""
+    workers = [start("share", tmp_path / "vectors", name, 900) for name in "abc"]
+    for worker in workers:
+        finish(worker)
+
+    async def check() -> None:
+        index = ChromaVectorIndex(tmp_path / "vectors")
+        assert await index.count(U1, "g") == 2_700
+        for name in "abc":
+            for number in range(0, 900, 30):
+                [hit] = await index.query(U1, "g", spread(name, number), limit=1)
+                assert hit.memory_id == f"{name}-{number}"
+        await index.close()
+
+    asyncio.run(check())
+
+
+async def test_a_death_while_the_files_change_is_noticed_and_can_be_cleared(tmp_path: Path) -> None:
+    folder = tmp_path / "vectors"
+    other = ChromaVectorIndex(folder)
+    await other.put(U1, "g", {f"m{number}": [angle(number / 10)] for number in range(1_500)})
+    index = ChromaVectorIndex(folder)
+    await index.put(U2, "g", {"a": [angle(0)]})
+    await index.close()
+    # What a killed process leaves: its mark, and index files that changed after it.
+    mark = folder / "memagent.mark"
+    mark.write_text(mark.read_text().replace("done", "writing"))
+    os.utime(mark, (1, 1))
+    index = ChromaVectorIndex(folder)
+    for _ in range(2):
+        with pytest.raises(StoreCorruptError, match="rebuild"):
+            await index.query(U2, "g", angle(0), limit=1)
+    await index.clear()
+    assert await ids(index, 0, scope=U2) == []
+    assert await index.count(U1, "g") == 0
+    await index.put(U1, "g", {"new": [angle(0)]})
+    await other.put(U1, "g", {"newer": [angle(90)]})
+    assert await ids(other, 0) == ["new", "newer"]
+    await index.reopen()
+    assert await ids(index, 0) == ["new", "newer"]
+    await index.close()
+    await other.close()
+
+
+async def test_a_death_between_changes_of_the_files_does_no_harm(tmp_path: Path) -> None:
+    folder = tmp_path / "vectors"
+    index = ChromaVectorIndex(folder)
+    await index.put(U1, "g", {f"m{number}": [angle(number / 10)] for number in range(1_500)})
+    await index.close()
+    await asyncio.sleep(0.05)
+    mark = folder / "memagent.mark"
+    mark.write_text(mark.read_text().replace("done", "writing"))
+    again = ChromaVectorIndex(folder)
+    assert await again.count(U1, "g") == 1_500
+    await again.put(U1, "g", {"new": [angle(-90)]})
+    assert await ids(again, -90, limit=1) == ["new"]
+    await again.close()
 
 
 async def test_a_damaged_folder(tmp_path: Path) -> None:

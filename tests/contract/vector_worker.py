@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -60,7 +61,27 @@ async def fill_vectors(path: str, limit_bytes: str) -> None:
     await index.close()
 
 
-COMMANDS = {function.__name__: function for function in (put_vectors, use_offline, fill_vectors)}
+async def share(path: str, name: str, count: str) -> None:
+    """Puts vectors, a hundred at a time, asks for one of them each time, and reopens now and then."""
+    # Two processes that write an index at once can blow up its files to the size of the disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000_000, 50_000_000))
+    index = ChromaVectorIndex(Path(path))
+    for first in range(0, int(count), 100):
+        await index.put(U1, "g", {f"{name}-{number}": [spread(name, number)] for number in range(first, first + 100)})
+        [hit] = await index.query(U1, "g", spread(name, first), limit=1)
+        assert hit.memory_id == f"{name}-{first}", hit
+        if first % 300 == 0:
+            await index.reopen()
+    await index.close()
+
+
+def spread(name: str, number: int) -> bytes:
+    """A vector that is near no other's."""
+    source = random.Random(f"{name} {number}")
+    return vector(*(source.gauss(0, 1) for _ in range(32)))
+
+
+COMMANDS = {function.__name__: function for function in (put_vectors, use_offline, fill_vectors, share)}
 
 if __name__ == "__main__":
     asyncio.run(COMMANDS[sys.argv[1]](*sys.argv[2:]))
