@@ -27,7 +27,7 @@ ROOMS = {
     "tiktoken": ("memagent/llm/tokens.py",),
     "openai": ("memagent/llm/openai_chat.py",),
     "genai_prices": ("memagent/llm/prices.py",),
-    "xllamacpp": ("memagent/llm/local.py",),
+    "xllamacpp": ("memagent/llm/local_worker.py",),
     "typer": ("memagent/cli/",),
     "rich": ("memagent/cli/",),
     "prompt_toolkit": ("memagent/cli/",),
