@@ -79,6 +79,7 @@ async def build_assistant(
         outbox=sql.outbox,
         embedding=embedding,
         holds_lock=lambda: indexer.holds_lock,
+        on_damage=indexer.report_damage,
     )
     rooms = Rooms(
         settings=chosen,

@@ -132,6 +132,10 @@ class VectorIndex(Protocol):
         """How many memories have vectors."""
         ...
 
+    async def clear(self) -> None:
+        """Removes all vectors of all scopes: the way out of a StoreCorruptError, before a rebuild."""
+        ...
+
     async def reopen(self) -> None:
         """Forgets cached state, so that what another process wrote is seen."""
         ...
@@ -171,8 +175,9 @@ class Outbox(Protocol):
         """How many tasks are not done, of one scope or of all."""
         ...
 
-    async def requeue(self, scope: Scope) -> int:
-        """Adds a task for every active memory of the scope (to rebuild its vectors) and says how many."""
+    async def requeue(self, scope: Scope | None = None) -> int:
+        """Adds a task for every active memory of one scope, or of all (to rebuild their vectors), and says
+        how many."""
         ...
 
 

@@ -28,6 +28,9 @@ class DeferredVectorIndex:
     async def count(self, scope: Scope, generation: str) -> int:
         return await (await self._index()).count(scope, generation)
 
+    async def clear(self) -> None:
+        await (await self._index()).clear()
+
     async def reopen(self) -> None:
         if self._opening is not None:  # what is not open yet will see everything
             await (await self._index()).reopen()

@@ -495,3 +495,24 @@ def test_wrong_settings_are_named(scripted: ScriptedServer, tmp_path: Path) -> N
     with pytest.raises(StoreError, match="--data-dir"):
         agent_on(scripted, Path("/dev/null/here"))
     assert options(scripted, tmp_path)["model"] == "scripted"
+
+
+def test_a_damaged_vector_index_is_rebuilt_and_the_person_told(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.default = "ok"
+    for user in ("u1", "u2"):
+        with agent_on(scripted, tmp_path, user=user) as agent:
+            agent.remember(f"{user} keeps the boat in the northern harbour")
+            assert agent.settle(20) == []
+    for file in (tmp_path / "vectors").rglob("*"):
+        if file.is_file() and file.suffix in (".sqlite3", ".bin"):
+            file.write_bytes(b"rubbish" * 1_000)
+    with agent_on(scripted, tmp_path, user="u1") as agent:
+        assert agent.recall("boat northern harbour")  # by its words, at once
+        agent.remember("the oars are in the shed")
+        assert agent.settle(30) == []
+        reply = agent.ask("where is the boat?")
+        assert any("rebuilt" in getattr(event, "text", "") for event in reply.events)
+        assert "meaning" in agent.recall("boat northern harbour")[0].why
+    with agent_on(scripted, tmp_path, user="u2") as agent:
+        agent.settle(20)
+        assert "meaning" in agent.recall("boat northern harbour")[0].why

@@ -21,7 +21,7 @@ SLOW = Reply(pieces=["slow "] * 100, pause_seconds=0.02)
 
 
 def answer(body: dict[str, Any]) -> Any:
-    """"quick" gets its answer at once, "slow" one of two seconds."""
+    """A message that begins with "quick" gets its answer at once, another one of two seconds."""
     text = body["messages"][-1]["content"].rpartition("\n")[2]
     return f"answer to {text}" if text.startswith("quick") else SLOW
 

@@ -8,8 +8,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +229,8 @@ def output(kind: str):
     "Gives an output."
     return OUTPUTS[kind][0]
 
-with ScriptedServer([Reply(calls=[("output", {"kind": kind}) for kind in OUTPUTS])], default="fine " + HEALTHY) as server:
+calls = Reply(calls=[("output", {"kind": kind}) for kind in OUTPUTS])
+with ScriptedServer([calls], default="fine " + HEALTHY) as server:
     with agent_on(server, Path(sys.argv[1]), tools=[output]) as agent:
         agent.remember("memo \\ud83d " + HEALTHY)
         for number in range(4):
@@ -293,24 +294,16 @@ def test_c31_close_while_the_background_writes(scripted: ScriptedServer, tmp_pat
 
 def test_c31_many_threads_use_one_agent(scripted: ScriptedServer, tmp_path: Path) -> None:
     scripted.default = "ok"
-    problems: list[BaseException] = []
     with agent_on(scripted, tmp_path) as agent:
 
         def work(number: int) -> None:
-            try:
-                for step in range(10):
-                    agent.remember(f"thread {number} step {step}")
-                    assert agent.recall(f"thread {number} step {step}")
-                agent.ask(f"hello from {number}")
-            except BaseException as error:
-                problems.append(error)
+            for step in range(10):
+                agent.remember(f"thread {number} step {step}")
+                assert agent.recall(f"thread {number} step {step}")
+            agent.ask(f"hello from {number}")
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert problems == []
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(work, range(8)))  # raises what any of them raised
         assert len(agent.memories()) == 80
         assert len(agent.history()) == 16
 

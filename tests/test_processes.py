@@ -32,7 +32,8 @@ with agent_on(Server, Path(sys.argv[2]), session=together) as agent:
         agent.ask(f"process {me} asks {number}")
         said.append(f"process {me} asks {number}")
         for other in range(4):
-            if other != me and any(f"process {other} keeps" in r.memory.text for r in agent.recall(f"process {other} keeps secret")):
+            wanted = f"process {other} keeps"
+            if other != me and any(wanted in hit.memory.text for hit in agent.recall(f"{wanted} secret")):
                 found.add(other)
         number += 1
     session = agent.session_id

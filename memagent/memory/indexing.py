@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from memagent.memory.embed import EmbeddingService
 from memagent.memory.episodes import memories_of
 from stores.base import Journal, MemoryTable, Outbox, VectorIndex
-from stores.errors import StoreError
+from stores.errors import StoreCorruptError, StoreError
 from stores.records import IndexTask, MemoryState, Scope
 
 POLL_SECONDS = 0.5
@@ -53,6 +53,7 @@ class Indexer:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._holding = False
+        self._damaged = False
         self._said: str | None = None
 
     @property
@@ -63,6 +64,11 @@ class Indexer:
     def start(self) -> None:
         """Begins to work in the background."""
         self._task = asyncio.create_task(self._work(), name="memagent-index")
+
+    def report_damage(self) -> None:
+        """Says that the vector index cannot be read: whoever may write it rebuilds it."""
+        self._damaged = True
+        self._wake.set()
 
     def wake(self) -> None:
         """Says that something was written: do not wait for the next look."""
@@ -96,12 +102,23 @@ class Indexer:
             return
         while True:
             try:
+                if self._damaged and await self._hold():
+                    await self._rebuild()
                 busy = await self._hold() and await self._write_batch()
+            except StoreCorruptError:
+                self._damaged = busy = True
             except StoreError as error:
                 busy = False
                 self._say(f"memories could not be indexed and will be tried again: {error}")
             if not busy:
                 await self._rest()
+
+    async def _rebuild(self) -> None:
+        """A process that died while it changed the index files ruined them; the memories are whole."""
+        self._notify("the vector index was damaged by a crash and is being rebuilt; nothing is lost")
+        await self._vectors.clear()
+        await self._outbox.requeue()
+        self._damaged = False
 
     async def _rest(self) -> None:
         # not wait_for: in Python 3.11 it can swallow the cancellation that ends this task

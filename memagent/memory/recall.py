@@ -11,7 +11,7 @@ import numpy as np
 from memagent.memory.embed import EmbeddingService
 from memagent.memory.sameness import normalised
 from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
-from stores.errors import StoreError
+from stores.errors import StoreCorruptError, StoreError
 from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope
 
 FUSION_K = 20
@@ -46,7 +46,8 @@ class _Legs:
 
 
 class Recaller:
-    """Searches one store. ``holds_lock`` says whether this process's vector handle sees all writes."""
+    """Searches one store. ``holds_lock`` says whether this process's vector handle sees all writes;
+    ``on_damage`` hears of a vector index that cannot be read."""
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class Recaller:
         outbox: Outbox,
         embedding: EmbeddingService,
         holds_lock: Callable[[], bool],
+        on_damage: Callable[[], None],
     ) -> None:
         self._memories = memories
         self._lexical = lexical
@@ -64,6 +66,7 @@ class Recaller:
         self._outbox = outbox
         self._embedding = embedding
         self._holds_lock = holds_lock
+        self._on_damage = on_damage
         self._handle_epoch: int | None = None
 
     async def recall(
@@ -88,8 +91,11 @@ class Recaller:
         try:
             async with asyncio.timeout(deadline_seconds):
                 return await task
+        except StoreCorruptError:
+            self._on_damage()
         except (TimeoutError, StoreError):
-            return {}  # the words still answer
+            pass  # the words still answer
+        return {}
 
     async def _similar(self, scope: Scope, query: str, fetch: int) -> dict[str, float]:
         vector, generation = await self._embedding.query(query), self._embedding.generation

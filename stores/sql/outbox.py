@@ -104,10 +104,11 @@ class SqlOutbox:
             query = query.where(outbox.c.scope == scope)
         return await self._database.read(lambda connection: connection.execute(query).scalar_one())
 
-    async def requeue(self, scope: Scope) -> int:
+    async def requeue(self, scope: Scope | None = None) -> int:
         def work(connection: Connection) -> int:
             take_turn(connection, Turn.MEMORIES)
-            return len(connection.execute(_REQUEUE, {"of": scope}).all())
+            wanted = connection.execute(select(scopes.c.name)).scalars().all() if scope is None else [scope]
+            return sum(len(connection.execute(_REQUEUE, {"of": name}).all()) for name in wanted)
 
         return await self._database.write(work)
 

@@ -116,6 +116,8 @@ async def test_requeue_adds_a_task_for_every_active_memory(stores: SqlStores) ->
     await stores.memories.put(U2, [memory("x", "y")])
     await stores.outbox.done([task.number for task in await stores.outbox.pending()])
     assert await stores.outbox.requeue(U1) == 2
+    assert await stores.outbox.requeue() == 3
+    await stores.outbox.done([task.number for task in (await stores.outbox.pending())[2:]])
     tasks = await stores.outbox.pending()
     assert [task.memory_id for task in tasks] == ["m0", "m2"]
     assert min(task.number for task in tasks) > max(numbers)
