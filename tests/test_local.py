@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -182,3 +183,18 @@ def test_a_killed_process_leaves_no_server_behind(gguf: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert gone(address)
+
+
+def test_a_parent_killed_while_loading_leaves_no_server_behind(gguf: Path) -> None:
+    worker = TOP / "memagent" / "llm" / "local_worker.py"
+    orders = {"path": str(gguf), "name": "x", "api_key": "k", "window_tokens": 1_024, "cache_mib": 16}
+    orders |= {"generation_threads": 1, "prompt_threads": 1}
+    with subprocess.Popen(
+        [sys.executable, "-P", str(worker)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdin.write(json.dumps(orders).encode() + b"\n")
+        process.stdin.close()
+        assert process.wait(120) == 0

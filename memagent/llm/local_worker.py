@@ -18,13 +18,27 @@ from typing import Any, cast
 import xllamacpp  # pyright: ignore[reportMissingTypeStubs]
 
 
-def main() -> None:
-    """See the module."""
+def serve() -> Any:
+    """Carries out the orders; returns the server when nobody wants the model any more."""
     orders = json.loads(sys.stdin.buffer.readline())
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)  # llama.cpp writes to both descriptors by itself
     os.dup2(silence, 2)
+    try:
+        server = load(orders)
+    except RuntimeError as error:
+        answers.write(json.dumps({"error": str(error)}) + "\n")
+        answers.flush()
+        return None
+    answers.write(json.dumps({"address": server.listening_address}) + "\n")
+    answers.flush()
+    sys.stdin.buffer.read()
+    return server
+
+
+def load(orders: dict[str, Any]) -> Any:
+    """The server with the model loaded. Raises RuntimeError if llama.cpp cannot."""
     library = cast(Any, xllamacpp)
     params = library.CommonParams()
     params.model.path = orders["path"]
@@ -39,17 +53,13 @@ def main() -> None:
     params.verbosity = -1
     params.ui = False
     params.endpoint_slots = False  # it would show prompts
-    try:
-        server = library.Server(params)
-    except RuntimeError as error:
-        answers.write(json.dumps({"error": str(error)}) + "\n")
-        answers.flush()
-        os._exit(1)
-    answers.write(json.dumps({"address": server.listening_address}) + "\n")
-    answers.flush()
-    sys.stdin.buffer.read()
-    os._exit(0)  # an orderly end would wait for requests that nobody reads any more
+    return library.Server(params)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        kept = serve()  # still held at the exit below: freeing it could wait for a request for ever
+    finally:
+        # Also after an error, as the broken pipe of a parent that was killed while the model loaded:
+        # the interpreter's own end would wait for the server's threads.
+        os._exit(0)
