@@ -28,6 +28,7 @@ class Shell:
             "MEMAGENT_MODEL": "scripted",
             "MEMAGENT_API_KEY": "sk-test",
             "MEMAGENT_FIND_LOCAL_SERVER": "false",
+            "MEMAGENT_WINDOW_TOKENS": "8192",  # else every answer comes with a notice that it was guessed
             "MEMAGENT_MAX_RETRIES": "0",
         }
         if base_url:
