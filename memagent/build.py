@@ -51,6 +51,7 @@ async def build_assistant(
     approve: Approve | None = None,
     clock: Clock | None = None,
     model: ChatModel | None = None,
+    warm_up: bool = True,
 ) -> Assistant:
     """Wires an agent and starts it. ``given`` overrides ``settings`` where it is not None; ``model`` is
     used as it is, without looking for one. Raises SettingsError, ToolError, StoreError, NotFoundError."""
@@ -102,7 +103,8 @@ async def build_assistant(
         notices=notices,
     )
     assistant = Assistant(rooms, session if session != LAST else None)
-    await assistant.start()
+    if warm_up:
+        assistant.warm_up()
     if session:
         await assistant.resume_or_begin(session)
     return assistant

@@ -1,23 +1,23 @@
 """Errors of memagent. Each text says what is wrong and what to do.
 
-    MemagentError                    anything memagent refuses or cannot do
-    ├── SettingsError                a setting is missing, malformed or contradicts another
-    ├── ContextError                 a prompt cannot be made to fit
-    │   └── PromptTooLargeError      host text, host tools and the newest message exceed the window
-    ├── ModelError                   the model could not answer
-    │   ├── NoModelError             no endpoint, no local server, no model file
-    │   ├── ModelUnreachableError    nothing answers at the endpoint, or it stopped answering
-    │   ├── ModelAuthError           the key was refused
-    │   ├── ModelNotFoundError       the endpoint does not know the model
-    │   ├── ModelRateLimitError      too many requests, or the quota is used up
-    │   ├── ContextTooLongError      the server says that the prompt is too long
-    │   ├── ModelRefusedError        the server refused the request for another reason
-    │   └── ModelReplyError          the reply cannot be understood, or is empty
-    ├── ModelFileError               a model file is missing, damaged or cannot be fetched
-    ├── ToolError                    a function cannot be a tool as it stands
-    ├── NotFoundError                no memory, entry or session has this id
-    └── AgentClosedError             the agent was closed before the call
-    StoreError                       the stores' family: see stores.errors (re-exported here)
+MemagentError                    anything memagent refuses or cannot do
+├── SettingsError                a setting is missing, malformed or contradicts another
+├── ContextError                 a prompt cannot be made to fit
+│   └── PromptTooLargeError      host text, host tools and the newest message exceed the window
+├── ModelError                   the model could not answer
+│   ├── NoModelError             no endpoint, no local server, no model file
+│   ├── ModelUnreachableError    nothing answers at the endpoint, or it stopped answering
+│   ├── ModelAuthError           the key was refused
+│   ├── ModelNotFoundError       the endpoint does not know the model
+│   ├── ModelRateLimitError      too many requests, or the quota is used up
+│   ├── ContextTooLongError      the server says that the prompt is too long
+│   ├── ModelRefusedError        the server refused the request for another reason
+│   └── ModelReplyError          the reply cannot be understood, or is empty
+├── ModelFileError               a model file is missing, damaged or cannot be fetched
+├── ToolError                    a function cannot be a tool as it stands
+├── NotFoundError                no memory, entry or session has this id
+└── AgentClosedError             the agent was closed before the call
+StoreError                       the stores' family: see stores.errors (re-exported here)
 """
 
 from __future__ import annotations

@@ -10,9 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FinishReason = Literal[
-    "stop", "length", "turn_limit", "no_progress", "approval", "cancelled", "partial", "refused"
-]
+FinishReason = Literal["stop", "length", "turn_limit", "no_progress", "approval", "cancelled", "partial", "refused"]
 
 
 class _Event(BaseModel):

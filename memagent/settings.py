@@ -22,11 +22,15 @@ MIN_WINDOW_TOKENS = 1024
 class Settings(BaseSettings):
     """All that can be set. Token counts are the model's tokens, times seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="MEMAGENT_", extra="forbid", populate_by_name=True, env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="MEMAGENT_", extra="forbid", populate_by_name=True, env_ignore_empty=True
+    )
 
     model: str | None = None
     """The model's name at the endpoint, or a path ending in .gguf, or a name `memagent model list` shows."""
-    base_url: str | None = Field(None, validation_alias=AliasChoices("base_url", "MEMAGENT_BASE_URL", "OPENAI_BASE_URL"))
+    base_url: str | None = Field(
+        None, validation_alias=AliasChoices("base_url", "MEMAGENT_BASE_URL", "OPENAI_BASE_URL")
+    )
     api_key: SecretStr | None = Field(
         None, validation_alias=AliasChoices("api_key", "MEMAGENT_API_KEY", "OPENAI_API_KEY")
     )

@@ -80,16 +80,29 @@ class Assistant:
         self._running: asyncio.Task[Answer] | None = None
         self._private = False
         self._background: set[asyncio.Task[None]] = set()
+        self._indexing = False
         self._closed = False
         self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
 
-    async def start(self) -> None:
-        """Begins what takes long: the model, the embedder, the indexes."""
-        self._rooms.embedding.start()
-        self._rooms.indexer.start()
-        self._opening = asyncio.create_task(self._open())
-        self._opening.add_done_callback(lambda task: None if task.cancelled() else task.exception())
-        self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+    def warm_up(self) -> None:
+        """Begins what takes seconds, the model, the embedder and the indexes, in the background. Calls that
+        need one of them begin it themselves."""
+        self._begin_indexing()
+        self._begin_opening()
+
+    def _begin_indexing(self) -> None:
+        if not self._indexing:
+            self._indexing = True
+            self._rooms.indexer.start()
+            self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+
+    def _begin_opening(self) -> asyncio.Task[_Open]:
+        """The task that opens the model; a new one when the last failed: a server may have come up."""
+        task = self._opening
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = self._opening = asyncio.create_task(self._open())
+            task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+        return task
 
     # --- talking -------------------------------------------------------------------------------
 
@@ -218,6 +231,7 @@ class Assistant:
     async def recall(self, text: str, limit: int) -> list[Recalled]:
         """The best memories, best first; [] for a blank text."""
         self._check_open()
+        self._begin_indexing()
         await self._rooms.indexer.catch_up(self._rooms.scope)
         return await self._rooms.recaller.recall(
             self._rooms.scope,
@@ -256,6 +270,7 @@ class Assistant:
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
         self._check_open()
+        self._begin_indexing()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
                 await asyncio.gather(*self._background)
@@ -389,13 +404,10 @@ class Assistant:
 
     async def _opened(self) -> _Open:
         self._check_open()
-        if self._opening is None or (
-            self._opening.done() and not self._opening.cancelled() and self._opening.exception()
-        ):
-            self._opening = asyncio.create_task(self._open())  # a server may have come up meanwhile
-        return await asyncio.shield(self._opening)
+        return await asyncio.shield(self._begin_opening())
 
     async def _ready(self) -> tuple[_Open, SessionView]:
+        self._begin_indexing()
         opened = await self._opened()
         if self._view is None:
             self._view = self._new_view(opened, self._session_id)

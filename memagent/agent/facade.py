@@ -47,10 +47,11 @@ class _Facade:
         approve: Approve | None = None,
         clock: Callable[[], datetime] | None = None,
         settings: Settings | None = None,
+        warm_up: bool = True,
     ) -> None:
         """An agent for one user on one data folder. Arguments win over ``settings``, which win over the
         environment. The stores are opened now; the model and the embedder load in the background and
-        their errors come with the first call that needs them.
+        their errors come with the first call that needs them. ``warm_up=False``: they load only then.
 
         ``session``: None for a new one, "last", or the id (or its beginning) of one to go on in; an id
         nobody used yet begins a session of that name. ``tools``: functions or `tool` objects.
@@ -78,6 +79,7 @@ class _Facade:
                 embedder=embedder,
                 approve=approve,
                 clock=clock,
+                warm_up=warm_up,
             )
         )
 

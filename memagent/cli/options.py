@@ -54,12 +54,12 @@ def session_of(session: str | None, resume_last: bool) -> str | None:
     return "last" if resume_last else session
 
 
-def open_agent(settings: Settings, session: str | None = None) -> Agent:
+def open_agent(settings: Settings, session: str | None = None, *, warm_up: bool = True) -> Agent:
     """An open agent. On the command line a session is one that exists: a mistyped id is an error, not
     the beginning of a new one. Raises SettingsError, StoreError, NotFoundError."""
     if session in (None, "last"):
-        return memagent.Agent(settings=settings, session=session)
-    agent = memagent.Agent(settings=settings)
+        return memagent.Agent(settings=settings, session=session, warm_up=warm_up)
+    agent = memagent.Agent(settings=settings, warm_up=warm_up)
     try:
         agent.resume(session)
     except (MemagentError, StoreError):
@@ -69,8 +69,8 @@ def open_agent(settings: Settings, session: str | None = None) -> Agent:
 
 
 def look_up(data_dir: Path | None, user: str | None) -> Agent:
-    """An agent for looking things up: its model is not asked, so none is fetched."""
-    return open_agent(settings_of(data_dir=data_dir, user=user))
+    """An agent for looking things up: nothing is loaded that is not needed."""
+    return open_agent(settings_of(data_dir=data_dir, user=user), warm_up=False)
 
 
 def await_recall(agent: Agent) -> None:

@@ -13,7 +13,7 @@ _UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 def moment_lines(now: datetime, zone: str, last_at: datetime | None) -> tuple[str, ...]:
     """The date line, and after an hour or more of silence how long it lasted."""
     here = now.astimezone(ZoneInfo(zone))
-    lines = [f"Now: {here:%A, %Y-%m-%d %H:%M} ({zone})."]
+    lines = [f"Today is {here:%A, %Y-%m-%d, %H:%M} ({zone})."]
     if last_at is not None and now - last_at >= GAP_FROM:
         then = last_at.astimezone(ZoneInfo(zone))
         lines.append(f"The last message was {_ago(now - last_at)} ago, on {then:%Y-%m-%d}.")

@@ -12,8 +12,9 @@ from memagent.context.render import ContextBlock, ContextLine
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
 from memagent.memory.sameness import normalised
-from stores.records import Memory, MemoryKind
+from stores.records import Memory, MemoryKind, Trust
 
+_ROLES = frozenset(Trust)
 LEAST_LINE_RAW = 48
 """A longer memory than this may be shortened so that it does not push out all others."""
 
@@ -73,6 +74,8 @@ def _outside(item: Recalled, asked: str, visible: Callable[[Recalled], bool], *,
 def line_of(memory: Memory, limit_raw: int, counter: TokenCounter) -> str:
     """A memory as a line: its date, whose statement it is, and the text, visibly shortened if long."""
     day = memory.said_at.astimezone(ZoneInfo(memory.zone)).strftime("%Y-%m-%d")
-    who = "remembered" if memory.kind is MemoryKind.FACT else f"{memory.speaker or memory.trust.value} said"
-    text = " ".join(memory.text.split())
-    return f"{day}, {who}: {shorten(text, limit_raw, counter.text).text}"
+    text = shorten(" ".join(memory.text.split()), limit_raw, counter.text).text
+    if memory.kind is MemoryKind.FACT:
+        return f'Kept on {day}: "{text}"'
+    speaker = memory.speaker or memory.trust.value
+    return f'{f"The {speaker}" if speaker in _ROLES else speaker} said on {day}: "{text}"'

@@ -12,7 +12,7 @@ from memagent.memory.embed import EmbeddingService
 from memagent.memory.sameness import normalised
 from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
-from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope
+from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope, Trust
 
 FUSION_K = 20
 """Reciprocal-rank fusion: a hit at rank r counts 1 / (FUSION_K + r)."""
@@ -25,6 +25,11 @@ REOPEN_AFTER = 500
 """Scoring more outbox rows than this one by one costs more than opening the index again."""
 EPISODE_WEIGHT = 0.9
 """Of equals, what the person asked to keep comes before what was merely said."""
+ASSISTANT_WEIGHT = 0.8
+"""What the assistant said about the person is at best an echo of what the person said."""
+QUESTION_WEIGHT = 0.6
+"""A question has the words of its answer and states nothing."""
+_QUESTION_ENDS = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ def _fused(legs: _Legs) -> dict[str, float]:
 
 def _chosen(scores: dict[str, float], found: dict[str, Memory], legs: _Legs, limit: int, gated: bool) -> list[Recalled]:
     weighted = {
-        memory_id: score * (EPISODE_WEIGHT if found[memory_id].kind is MemoryKind.EPISODE else 1.0)
+        memory_id: score * _weight(found[memory_id])
         for memory_id, score in scores.items()
         if memory_id in found and found[memory_id].state is MemoryState.ACTIVE
     }
@@ -167,6 +172,13 @@ def _chosen(scores: dict[str, float], found: dict[str, Memory], legs: _Legs, lim
         if len(chosen) == limit:
             break
     return chosen
+
+
+def _weight(memory: Memory) -> float:
+    if memory.kind is MemoryKind.FACT:
+        return 1.0
+    weight = EPISODE_WEIGHT * (ASSISTANT_WEIGHT if memory.trust is Trust.ASSISTANT else 1.0)
+    return weight * (QUESTION_WEIGHT if memory.text.rstrip().endswith(_QUESTION_ENDS) else 1.0)
 
 
 def _why(memory_id: str, legs: _Legs) -> str:
