@@ -14,8 +14,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import tzlocal
 
 from memagent import prompts
-from memagent.agent.assistant import LAST, Assistant
+from memagent.agent.assistant import Assistant
 from memagent.agent.rooms import Clock, Rooms, Stores
+from memagent.agent.sessions import LAST
 from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
 from memagent.llm.client import ChatModel
@@ -166,7 +167,7 @@ def _stores(sql: SqlStores, vectors: VectorIndex) -> Stores:
         await vectors.close()
         await sql.close()
 
-    return Stores(sql.journal, sql.memories, sql.outbox, vectors, sql.ledger, sql.manifests, close)
+    return Stores(sql.journal, sql.memories, sql.lexical, sql.outbox, vectors, sql.ledger, sql.manifests, close)
 
 
 async def _open_model(settings: Settings) -> ChatModel:

@@ -1,7 +1,8 @@
 """The typed events that every surface consumes: what happens while a message is answered.
 
 Order within one exchange: any `Notice` first, then `Recalled`, then per turn `TextDelta`s and, if
-the model calls tools, `ToolStarted` and `ToolFinished` for each call; `Finished` is always last and comes once.
+the model calls tools, `ToolStarted` and `ToolFinished` for each call; `Finished` comes
+once and last (none if an error is raised).
 """
 
 from __future__ import annotations

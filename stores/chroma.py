@@ -131,8 +131,11 @@ class ChromaVectorIndex:
         try:
             settings = Settings(is_persistent=True, persist_directory=spelling, anonymized_telemetry=False)
             client = Client(settings=settings)
-        except BaseException:
+        except BaseException as error:
             _give_back_spelling(spelling)
+            if isinstance(error, AttributeError):
+                # Chroma 1.5.9 trips over its own clean-up when it cannot open the files; the reason is lost.
+                raise StoreCorruptError(DAMAGED) from error
             raise
         self._client, self._spelling, self._token = client, spelling, uuid4().hex
         return client

@@ -180,7 +180,7 @@ def test_a_full_window_is_cut_once_and_what_left_is_recalled(scripted: ScriptedS
         agent.ask("The safe is behind the Vermeer in the library")
         fills = []
         for n in range(30):
-            reply = agent.ask(f"small talk number {n} about nothing at all")
+            reply = agent.ask(f"tea{n} rain{n} bus{n} song{n} cake{n} moon{n} sand{n} wool{n}")
             events += reply.events
             fills.append(reply.manifest.total_tokens / reply.manifest.budget_tokens)
         agent.ask("Where is the safe behind the Vermeer?")
@@ -516,3 +516,22 @@ def test_a_damaged_vector_index_is_rebuilt_and_the_person_told(scripted: Scripte
     with agent_on(scripted, tmp_path, user="u2") as agent:
         agent.settle(20)
         assert "meaning" in agent.recall("boat northern harbour")[0].why
+
+
+def test_what_was_recalled_once_is_not_attached_again(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.default = "ok"
+    with agent_on(scripted, tmp_path) as agent:
+        agent.remember("the boat lies in the northern harbour")
+        for question in ("where is the boat?", "is the boat in the northern harbour?", "which harbour?"):
+            agent.ask(question)
+    assert "northern harbour" in scripted.bodies[0]["messages"][1]["content"]
+    assert str(scripted.bodies[2]["messages"]).count("the boat lies in the northern harbour") == 1
+
+
+def test_the_same_words_are_kept_once(scripted: ScriptedServer, tmp_path: Path) -> None:
+    with agent_on(scripted, tmp_path) as agent:
+        first = agent.remember("Prefers tea over coffee")
+        for text in ("prefers TEA over  coffee.", "Prefers tea over coffee"):
+            assert agent.remember(text).id == first.id
+        agent.remember("Prefers coffee over tea")
+        assert len(agent.memories()) == 2

@@ -136,7 +136,7 @@ def test_c12_recalled_text_stays_in_its_share(scripted: ScriptedServer, tmp_path
     seen = "the harbour lighthouse was painted red in spring"
     with agent_on(scripted, tmp_path, settings=load_settings(recall_tokens=300, recall_limit=50)) as agent:
         for number in range(50):
-            agent.remember(f"harbour lighthouse note {number}: " + f"detail{number} " * 16)
+            agent.remember(f"harbour lighthouse note {number}: " + "harbour lighthouse keeper " * 16)
         agent.remember(giant)
         agent.ask(seen)
         agent.remember(seen)
@@ -148,7 +148,7 @@ def test_c12_recalled_text_stays_in_its_share(scripted: ScriptedServer, tmp_path
     shown = [line for line in block.splitlines() if line.startswith("- ")]
     assert len(shown) >= 2  # the giant did not push the others out
     for line in shown:
-        assert "left out" in block or line.count("detail") == 16
+        assert "left out" in line or line.count("keeper") == 16
     assert seen not in block
     included = [c.memory_id for c in reply.manifest.candidates if c.included]
     ranked = [c.memory_id for c in sorted(reply.manifest.candidates, key=lambda c: -c.score) if c.included]

@@ -11,8 +11,10 @@ from typing import Any
 from memagent.agent.attaching import image_parts
 from memagent.agent.composing import Composer
 from memagent.agent.loop import Answer, ExchangeRun, Question
+from memagent.agent.memory_control import MemoryControl
 from memagent.agent.rooms import Rooms
-from memagent.agent.session import SessionView
+from memagent.agent.session_view import SessionView
+from memagent.agent.sessions import Sessions
 from memagent.agent.toolbox import memory_tools
 from memagent.agent.transcripts import transcript_entries
 from memagent.context.assemble import Prompt
@@ -22,15 +24,12 @@ from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.episodes import fact_of
 from memagent.memory.recall import Recalled
 from memagent.sanitize import clean_text
 from memagent.tools.definition import Tool
 from stores.errors import StoreError
 from stores.records import (
     ImagePart,
-    Mark,
-    MarkKind,
     Memory,
     MemoryKind,
     MemoryState,
@@ -44,7 +43,6 @@ INGEST_BATCH = 500
 RECALL_TOOL_ITEMS = 8
 CLOSE_DRAIN_SECONDS = 2.0
 SETTLE_POLL_SECONDS = 0.05
-LAST = "last"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +80,8 @@ class Assistant:
         self._background: set[asyncio.Task[None]] = set()
         self._indexing = False
         self._closed = False
+        self._memory = MemoryControl(rooms)
+        self._sessions = Sessions(rooms)
         self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
 
     def warm_up(self) -> None:
@@ -110,9 +110,11 @@ class Assistant:
         self, text: str, attachments: Sequence[str], tool_choice: str | Mapping[str, Any], remember: bool
     ) -> AsyncGenerator[Event]:
         """Answers one message; events as they happen, `Finished` last."""
-        async for item in self._events(await self._question(text, attachments, tool_choice, remember)):
-            if not isinstance(item, Answer):
-                yield item
+        question = await self._question(text, attachments, tool_choice, remember)
+        async with contextlib.aclosing(self._events(question)) as items:
+            async for item in items:
+                if not isinstance(item, Answer):
+                    yield item
 
     async def ask(
         self, text: str, attachments: Sequence[str], tool_choice: str | Mapping[str, Any], remember: bool
@@ -120,9 +122,8 @@ class Assistant:
         """Answers one message."""
         events: list[Event] = []
         answer: Answer | None = None
-        async with contextlib.aclosing(
-            self._events(await self._question(text, attachments, tool_choice, remember))
-        ) as items:
+        question = await self._question(text, attachments, tool_choice, remember)
+        async with contextlib.aclosing(self._events(question)) as items:
             async for item in items:
                 if isinstance(item, Answer):
                     answer = item
@@ -196,34 +197,14 @@ class Assistant:
     # --- memory --------------------------------------------------------------------------------
 
     async def remember(self, text: str) -> Memory:
-        """Keeps a fact that the person states. The same words again change nothing."""
-        return await self._remember(text, Trust.USER)
-
-    async def _remember(self, text: str, trust: Trust) -> Memory:
+        """Keeps a fact that the person states."""
         self._check_open()
-        text = clean_text(text).strip()
-        if not text:
-            raise MemagentError("there is nothing to remember: the text is empty")
-        entry_id = self._rooms.new_id()
-        mark = Mark(
-            id=entry_id,
-            session_id=self._session_id,
-            exchange_id=entry_id,
-            at=self._rooms.clock(),
-            zone=self._rooms.zone,
-            what=MarkKind.REMEMBERED,
-            data={"text": text, "memory_id": self._rooms.new_id(), "trust": trust.value},
-        )
-        memory = fact_of(mark, mark.at)
-        await self._rooms.stores.journal.append(self._rooms.scope, [mark])
-        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
-        self._rooms.indexer.wake()
-        return memory
+        return await self._memory.remember(text, Trust.USER, self._session_id)
 
     async def _remember_for_model(self, text: str) -> Memory:
         if self._private:
             raise MemagentError("the person asked that nothing of this exchange be remembered")
-        return await self._remember(text, Trust.ASSISTANT)
+        return await self._memory.remember(text, Trust.ASSISTANT, self._session_id)
 
     async def _recall_for_model(self, query: str) -> Sequence[Recalled]:
         return await self.recall(query, RECALL_TOOL_ITEMS)
@@ -232,39 +213,19 @@ class Assistant:
         """The best memories, best first; [] for a blank text."""
         self._check_open()
         self._begin_indexing()
-        await self._rooms.indexer.catch_up(self._rooms.scope)
-        return await self._rooms.recaller.recall(
-            self._rooms.scope,
-            clean_text(text),
-            limit=limit,
-            deadline_seconds=self._rooms.settings.recall_deadline_seconds,
-            gated=False,
-        )
+        return await self._memory.recall(text, limit)
 
     async def memories(self, state: MemoryState | str | None, kind: MemoryKind | str | None) -> list[Memory]:
         """Memories, newest first. Raises MemagentError for a state or kind that does not exist."""
         self._check_open()
-        try:
-            wanted_kind, wanted_state = kind and MemoryKind(kind), state and MemoryState(state)
-        except ValueError as error:
-            known = ", ".join([*MemoryState, *MemoryKind])
-            raise MemagentError(f"{error}; states and kinds are {known}") from error
-        return await self._rooms.stores.memories.list(
-            self._rooms.scope, kind=wanted_kind or None, state=wanted_state or None
-        )
+        return await self._memory.list(state, kind)
 
     async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
-        """Forgets or restores a memory. Raises NotFoundError for an id this user does not have."""
+        """Forgets or restores a memory, also where the window shows it. Raises NotFoundError."""
         self._check_open()
-        found = await self._rooms.stores.memories.get(self._rooms.scope, [memory_id])
-        if not found or found[0].state is state:
-            wanted = "active" if state is MemoryState.FORGOTTEN else "forgotten"
-            raise NotFoundError(f"there is no {wanted} memory {memory_id!r}; `memagent memory list` shows the ids")
-        memory = found[0].model_copy(update={"state": state, "version": found[0].version + 1})
-        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
+        memory = await self._memory.set_state(memory_id, state)
         if self._view is not None:
             await self._view.reconsider(memory_id)
-        self._rooms.indexer.wake()
         return memory
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
@@ -290,20 +251,17 @@ class Assistant:
     async def history(self, session_id: str | None) -> list[Message]:
         """Everything that was said in a session, oldest first. Raises NotFoundError for an unknown one."""
         self._check_open()
-        wanted = await self._find_session(session_id) if session_id else self._session_id
-        entries = await self._rooms.stores.journal.read(self._rooms.scope, wanted)
-        return [entry for entry in entries if isinstance(entry, Message)]
+        return await self._sessions.history(await self._sessions.find(session_id) if session_id else self._session_id)
 
     async def sessions(self) -> list[Session]:
         """This user's sessions in which something was said, last used first."""
         self._check_open()
-        found = await self._rooms.stores.journal.sessions(self._rooms.scope)
-        return [session for session in found if session.message_count]
+        return await self._sessions.list()
 
     async def resume(self, wanted: str) -> str:
         """Goes on in a session: its id, the beginning of one, or "last"."""
         async with self._one_at_a_time:
-            self._session_id, self._view = await self._find_session(wanted), None
+            self._session_id, self._view = await self._sessions.find(wanted), None
             return self._session_id
 
     async def resume_or_begin(self, wanted: str) -> str:
@@ -318,20 +276,6 @@ class Assistant:
         async with self._one_at_a_time:
             self._session_id, self._view = self._rooms.new_id(), None
             return self._session_id
-
-    async def _find_session(self, wanted: str) -> str:
-        sessions = await self.sessions()
-        if wanted == LAST:
-            if not sessions:
-                raise NotFoundError("there is no session yet")
-            return sessions[0].id
-        if any(session.id == wanted for session in sessions):
-            return wanted
-        matches = [session.id for session in sessions if session.id.startswith(wanted)]
-        if len(matches) != 1:
-            what = "no session" if not matches else f"{len(matches)} sessions"
-            raise NotFoundError(f"{what} begin with {wanted!r}; `memagent sessions` shows them")
-        return matches[0]
 
     async def ingest(self, messages: Sequence[Mapping[str, Any]], session_id: str | None) -> int:
         """Journals a transcript and queues its indexing; no model. Returns how many messages it holds."""

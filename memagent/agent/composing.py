@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from memagent.agent.rooms import Rooms
-from memagent.agent.session import SessionView
+from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, own_share
 from memagent.context.budget import Budget, exchanges_that_fit, reply_reserve
 from memagent.context.manifest import Candidate, break_cause
@@ -83,7 +83,11 @@ class Composer:
             budget=self.budget,
             shown_raw=window.recalled_raw(0),
             limit=settings.recall_limit,
-            visible=lambda item: item.source_ids == (entry_id,) or window.shows(item.source_ids, item.memory.text),
+            visible=lambda item: (
+                item.source_ids == (entry_id,)
+                or window.has_recalled(item.memory.id, item.memory.version)
+                or window.shows(item.source_ids, item.memory.text)
+            ),
             counter=self._counter,
         )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from memagent.agent.composing import Composer
 from memagent.agent.rooms import Rooms
-from memagent.agent.session import SessionView
+from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Candidate
 from memagent.context.render import ContextBlock, Exchange, build_exchange

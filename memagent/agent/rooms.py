@@ -15,7 +15,7 @@ from memagent.memory.recall import Recaller
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
-from stores.base import Journal, Ledger, Manifests, MemoryTable, Outbox, VectorIndex
+from stores.base import Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
 from stores.records import Scope
 
 Clock = Callable[[], datetime]
@@ -30,6 +30,7 @@ class Stores:
 
     journal: Journal
     memories: MemoryTable
+    lexical: LexicalIndex
     outbox: Outbox
     vectors: VectorIndex
     ledger: Ledger

@@ -74,7 +74,8 @@ def _outside(item: Recalled, asked: str, visible: Callable[[Recalled], bool], *,
 def line_of(memory: Memory, limit_raw: int, counter: TokenCounter) -> str:
     """A memory as a line: its date, whose statement it is, and the text, visibly shortened if long."""
     day = memory.said_at.astimezone(ZoneInfo(memory.zone)).strftime("%Y-%m-%d")
-    text = shorten(" ".join(memory.text.split()), limit_raw, counter.text).text
+    # a line is one line: without breaks before it is measured, and around the notice after
+    text = " ".join(shorten(" ".join(memory.text.split()), limit_raw, counter.text).text.split())
     if memory.kind is MemoryKind.FACT:
         return f'Kept on {day}: "{text}"'
     speaker = memory.speaker or memory.trust.value

@@ -58,6 +58,7 @@ class Window:
         self._sums: list[int] = [0]
         self._recalled_sums: list[int] = [0]
         self._entry_ids: set[str] = set()
+        self._recalled: set[tuple[str, int]] = set()
         for exchange in exchanges:
             self.append(exchange)
 
@@ -79,6 +80,7 @@ class Window:
         self._closed.append(closed)
         self._messages += closed.messages
         self._entry_ids |= closed.entry_ids
+        self._recalled |= {(line.memory_id, line.version) for line in closed.exchange.block.recalled}
         self._sums.append(self._sums[-1] + closed.tokens_raw)
         self._recalled_sums.append(self._recalled_sums[-1] + closed.recalled_raw)
 
@@ -95,6 +97,10 @@ class Window:
 
     def recalled_raw(self, from_exchange: int) -> int:
         return self._recalled_sums[-1] - self._recalled_sums[from_exchange]
+
+    def has_recalled(self, memory_id: str, version: int) -> bool:
+        """Whether this version of a memory was recalled for an exchange of the window."""
+        return (memory_id, version) in self._recalled
 
     def shows(self, entry_ids: Iterable[str], text: str) -> bool:
         """Whether all these entries, or this text word for word, stand in the window."""

@@ -64,6 +64,7 @@ class Indexer:
     def start(self) -> None:
         """Begins to work in the background."""
         self._task = asyncio.create_task(self._work(), name="memagent-index")
+        self._task.add_done_callback(self._tell_why)
 
     def report_damage(self) -> None:
         """Says that the vector index cannot be read: whoever may write it rebuilds it."""
@@ -115,7 +116,7 @@ class Indexer:
 
     async def _rebuild(self) -> None:
         """A process that died while it changed the index files ruined them; the memories are whole."""
-        self._notify("the vector index was damaged by a crash and is being rebuilt; nothing is lost")
+        self._say("the vector index was damaged by a crash and is being rebuilt; nothing is lost")
         await self._vectors.clear()
         await self._outbox.requeue()
         self._damaged = False
@@ -170,6 +171,10 @@ class Indexer:
         vectors: dict[int, list[bytes]] = {task.number: [] for task in tasks}
         vectors.update({task.number: row for task, row in zip(active, rows, strict=True)})
         await self._outbox.embedded(generation, vectors)
+
+    def _tell_why(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._notify(f"indexing has stopped until the next start: {type(error).__name__}: {error}")
 
     def _say(self, line: str) -> None:
         if line != self._said:

@@ -20,6 +20,8 @@ OVERFETCH = 5
 LEAST_FETCH = 30
 SURE_SIMILARITY = 0.30
 """With all-MiniLM-L6-v2, unrelated English sentences rarely come closer than this."""
+WORDS_SHARE = 0.35
+"""Of the best word score: below it only common words were shared."""
 EMBED_AT_ONCE = 16
 REOPEN_AFTER = 500
 """Scoring more outbox rows than this one by one costs more than opening the index again."""
@@ -46,8 +48,18 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class _Legs:
-    lexical: dict[str, int]
+    """What each leg found: scores by memory id, best first."""
+
+    lexical: dict[str, float]
     similar: dict[str, float]
+
+    def matter(self, memory_id: str) -> bool:
+        """Whether the memory is likely to matter: near in meaning, or sharing words of weight with the
+        query (not just an "I" or a "to")."""
+        if self.similar.get(memory_id, 0.0) >= SURE_SIMILARITY:
+            return True
+        best = max(self.lexical.values(), default=0.0)
+        return memory_id in self.lexical and self.lexical[memory_id] >= WORDS_SHARE * best
 
 
 class Recaller:
@@ -82,20 +94,16 @@ class Recaller:
         if limit < 1 or not query.strip():
             return []
         fetch = max(limit * OVERFETCH, LEAST_FETCH)
-        similar_task = asyncio.create_task(self._similar(scope, query, fetch))
-        lexical = {
-            hit.memory_id: rank for rank, hit in enumerate(await self._lexical.search(scope, query, limit=fetch))
-        }
-        similar = await self._within(similar_task, deadline_seconds)
-        legs = _Legs(lexical, similar)
+        lexical = {hit.memory_id: hit.score for hit in await self._lexical.search(scope, query, limit=fetch)}
+        legs = _Legs(lexical, await self._similar_within(scope, query, fetch, deadline_seconds))
         scores = _fused(legs)
         found = {memory.id: memory for memory in await self._memories.get(scope, list(scores))}
         return _chosen(scores, found, legs, limit, gated)
 
-    async def _within(self, task: asyncio.Task[dict[str, float]], deadline_seconds: float) -> dict[str, float]:
+    async def _similar_within(self, scope: Scope, query: str, fetch: int, deadline_seconds: float) -> dict[str, float]:
         try:
             async with asyncio.timeout(deadline_seconds):
-                return await task
+                return await self._similar(scope, query, fetch)
         except StoreCorruptError:
             self._on_damage()
         except (TimeoutError, StoreError):
@@ -163,9 +171,9 @@ def _chosen(scores: dict[str, float], found: dict[str, Memory], legs: _Legs, lim
     chosen: list[Recalled] = []
     told: set[str] = set()
     for memory_id in sorted(weighted, key=lambda memory_id: (-weighted[memory_id], memory_id)):
-        memory, similarity = found[memory_id], legs.similar.get(memory_id)
+        memory = found[memory_id]
         words = normalised(memory.text)
-        if words in told or (gated and memory_id not in legs.lexical and (similarity or 0.0) < SURE_SIMILARITY):
+        if words in told or (gated and not legs.matter(memory_id)):
             continue
         told.add(words)
         chosen.append(Recalled(memory, weighted[memory_id], _why(memory_id, legs), memory.source_ids))
@@ -184,7 +192,7 @@ def _weight(memory: Memory) -> float:
 def _why(memory_id: str, legs: _Legs) -> str:
     reasons: list[str] = []
     if memory_id in legs.lexical:
-        reasons.append(f"words (rank {legs.lexical[memory_id] + 1})")
+        reasons.append(f"words (rank {list(legs.lexical).index(memory_id) + 1})")
     if memory_id in legs.similar:
         reasons.append(f"meaning ({legs.similar[memory_id]:.2f})")
     return ", ".join(reasons)
