@@ -535,3 +535,19 @@ def test_the_same_words_are_kept_once(scripted: ScriptedServer, tmp_path: Path) 
             assert agent.remember(text).id == first.id
         agent.remember("Prefers coffee over tea")
         assert len(agent.memories()) == 2
+
+
+@pytest.mark.parametrize("after_seconds", [0.0, 0.05, 0.5])
+def test_stopped_before_a_word_came(scripted: ScriptedServer, tmp_path: Path, after_seconds: float) -> None:
+    scripted.default = lambda body: say("late", before_seconds=3)
+    with agent_on(scripted, tmp_path) as agent:
+        agent.ask("warm up")
+        stopper = threading.Timer(after_seconds, agent.cancel)
+        stopper.start()
+        reply = agent.ask("hello")
+        stopper.join()
+        if reply.finish_reason == "cancelled":
+            assert [m.content for m in agent.history()][2:] in (["hello"], [])
+        scripted.default = "fine"
+        assert agent.ask("and now?").text == "fine"
+        assert all(m.content for m in agent.history())
