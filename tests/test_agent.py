@@ -551,3 +551,17 @@ def test_stopped_before_a_word_came(scripted: ScriptedServer, tmp_path: Path, af
         scripted.default = "fine"
         assert agent.ask("and now?").text == "fine"
         assert all(m.content for m in agent.history())
+
+
+def test_a_question_asked_before_does_not_hide_its_answer(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.default = "hm"
+    with agent_on(scripted, tmp_path) as agent:
+        agent.ask(MAYA)
+        for _ in range(3):
+            agent.new_session()
+            agent.ask("Where does my sister live?")
+        agent.new_session()
+        agent.ask("What is the weather where my sister lives?")
+        agent.new_session()
+        agent.ask("Where does my sister live?")
+    assert all(MAYA in newest(body) for body in scripted.bodies[1:])
