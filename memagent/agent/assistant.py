@@ -14,7 +14,7 @@ from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.agent.sessions import Sessions
+from memagent.agent.sessions import LAST, Sessions
 from memagent.agent.toolbox import memory_tools
 from memagent.agent.transcripts import transcript_entries
 from memagent.context.assemble import Prompt
@@ -269,12 +269,10 @@ class Assistant:
             self._session_id, self._view = await self._sessions.find(wanted), None
             return self._session_id
 
-    async def resume_or_begin(self, wanted: str) -> str:
-        """Goes on in the session meant, or begins one: a new one for "last", else one of that name."""
-        try:
-            return await self.resume(wanted)
-        except NotFoundError:
-            return self._session_id
+    async def resume_last(self) -> None:
+        """Goes on in the session used last; in a new one if there is none."""
+        with contextlib.suppress(NotFoundError):
+            await self.resume(LAST)
 
     async def new_session(self) -> str:
         """Begins a new session; it is listed once something is said in it."""
