@@ -103,11 +103,11 @@ async def build_assistant(
         approve=approve,
         notices=notices,
     )
-    assistant = Assistant(rooms, session if session != LAST else None)
+    assistant = Assistant(rooms, session if session != LAST else None)  # a host's own name for it is taken exactly
     if warm_up:
         assistant.warm_up()
-    if session:
-        await assistant.resume_or_begin(session)
+    if session == LAST:
+        await assistant.resume_last()
     return assistant
 
 

@@ -28,12 +28,8 @@ class Settings(BaseSettings):
 
     model: str | None = None
     """The model's name at the endpoint, or a path ending in .gguf, or a name `memagent model list` shows."""
-    base_url: str | None = Field(
-        None, validation_alias=AliasChoices("base_url", "MEMAGENT_BASE_URL", "OPENAI_BASE_URL")
-    )
-    api_key: SecretStr | None = Field(
-        None, validation_alias=AliasChoices("api_key", "MEMAGENT_API_KEY", "OPENAI_API_KEY")
-    )
+    base_url: str | None = Field(None, validation_alias=AliasChoices("MEMAGENT_BASE_URL", "OPENAI_BASE_URL"))
+    api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("MEMAGENT_API_KEY", "OPENAI_API_KEY"))
     find_local_server: bool = True
     """Without an endpoint, look for Ollama, llama.cpp or LM Studio on this machine."""
 

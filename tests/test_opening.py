@@ -87,3 +87,12 @@ def test_a_file_that_is_no_model_is_one_clear_line(
         opened(settings(model=str(tmp_path / "bad.gguf")))
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
+
+
+def test_variables_that_are_not_memagents_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MEMAGENT_API_KEY", "OPENAI_API_KEY", "MEMAGENT_BASE_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("API_KEY", "of another program")
+    monkeypatch.setenv("BASE_URL", "http://other.example")
+    settings = load_settings()
+    assert (settings.api_key, settings.base_url) == (None, None)

@@ -14,7 +14,7 @@ from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.agent.sessions import Sessions
+from memagent.agent.sessions import LAST, Sessions
 from memagent.agent.toolbox import memory_tools
 from memagent.agent.transcripts import transcript_entries
 from memagent.context.assemble import Prompt
@@ -75,7 +75,7 @@ class Assistant:
         self._opening: asyncio.Task[_Open] | None = None
         self._view: SessionView | None = None
         self._one_at_a_time = asyncio.Lock()
-        self._running: asyncio.Task[Answer] | None = None
+        self._running: ExchangeRun | None = None
         self._private = False
         self._background: set[asyncio.Task[None]] = set()
         self._indexing = False
@@ -143,9 +143,9 @@ class Assistant:
             run = ExchangeRun(
                 self._rooms, view, opened.composer, opened.model, opened.tools, question, queue.put_nowait
             )
-            task = asyncio.create_task(run.run())
+            task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
-            self._running = task
+            self._running = run
             try:
                 while (event := await queue.get()) is not None:
                     yield event
@@ -159,9 +159,8 @@ class Assistant:
                 )
                 yield answer
             finally:
+                await run.stopped()
                 self._running = None
-                task.cancel()
-                await asyncio.wait([task])
                 self._later(self._rooms.indexer.catch_up(self._rooms.scope))
 
     async def cancel(self) -> bool:
@@ -191,6 +190,7 @@ class Assistant:
 
     async def last_manifest(self) -> Manifest | None:
         """The manifest of the session's last prompt."""
+        self._check_open()
         stored = await self._rooms.stores.manifests.last(self._rooms.scope, self._session_id)
         return Manifest.model_validate_json(stored) if stored else None
 
@@ -231,16 +231,20 @@ class Assistant:
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
         self._check_open()
+        return await self._settle(timeout_seconds)
+
+    async def _settle(self, timeout_seconds: float | None) -> list[str]:
         self._begin_indexing()
+        indexer, scope = self._rooms.indexer, self._rooms.scope
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
-                await asyncio.gather(*self._background)
-                while await self._rooms.indexer.settled(self._rooms.scope):
-                    if self._rooms.embedding.failure:
+                if self._background:
+                    await asyncio.wait(self._background)  # not gather: running out of time must not stop them
+                while await indexer.settled(scope):
+                    if not indexer.working:
                         break
                     await asyncio.sleep(SETTLE_POLL_SECONDS)
-        count = await self._rooms.stores.outbox.open_count(self._rooms.scope)
-        return [f"{count} memories are not in the vector index yet"] if count else []
+        return await indexer.unfinished(scope)
 
     # --- sessions ------------------------------------------------------------------------------
 
@@ -260,19 +264,19 @@ class Assistant:
 
     async def resume(self, wanted: str) -> str:
         """Goes on in a session: its id, the beginning of one, or "last"."""
+        self._check_open()
         async with self._one_at_a_time:
             self._session_id, self._view = await self._sessions.find(wanted), None
             return self._session_id
 
-    async def resume_or_begin(self, wanted: str) -> str:
-        """Goes on in the session meant, or begins one: a new one for "last", else one of that name."""
-        try:
-            return await self.resume(wanted)
-        except NotFoundError:
-            return self._session_id
+    async def resume_last(self) -> None:
+        """Goes on in the session used last; in a new one if there is none."""
+        with contextlib.suppress(NotFoundError):
+            await self.resume(LAST)
 
     async def new_session(self) -> str:
         """Begins a new session; it is listed once something is said in it."""
+        self._check_open()
         async with self._one_at_a_time:
             self._session_id, self._view = self._rooms.new_id(), None
             return self._session_id
@@ -312,13 +316,12 @@ class Assistant:
         """Stops the answer, gives the indexes a moment, releases everything. Again does nothing."""
         if self._closed:
             return
+        self._closed = True
         if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running])
+            await self._running.stopped()
         if self._rooms.embedding.generation is not None:
             with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
-                await self.settle(CLOSE_DRAIN_SECONDS)
-        self._closed = True
+                await self._settle(CLOSE_DRAIN_SECONDS)
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._rooms.indexer.close()
         self._rooms.embedding.close()

@@ -16,7 +16,7 @@ from memagent.context.manifest import Candidate, break_cause
 from memagent.context.moment import moment_lines
 from memagent.context.recalled import attach
 from memagent.context.render import ContextBlock, Exchange
-from memagent.events import Cut
+from memagent.events import Cut, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
@@ -135,7 +135,12 @@ class Composer:
         if count < 1:
             return None
         from_sequence, after_raw = view.cut_figures(count)
-        figures = {"exchanges": count, "before_tokens": before_raw, "after_tokens": after_raw}
+        cut = Cut(
+            exchanges=count,
+            before_tokens=self.budget.estimated(before_raw),
+            after_tokens=self.budget.estimated(after_raw),
+        )
+        figures = cut.model_dump(include={"exchanges", "before_tokens", "after_tokens"})
         mark_id = self._rooms.new_id()
         mark = Mark(
             id=mark_id,
@@ -148,11 +153,12 @@ class Composer:
         )
         await self._rooms.stores.journal.append(self._rooms.scope, [mark])
         await view.refresh()
-        return Cut(
-            exchanges=count,
-            before_tokens=self.budget.estimated(before_raw),
-            after_tokens=self.budget.estimated(after_raw),
-        )
+        return cut
+
+    def estimated_usage(self, prompt: Prompt, reply: str) -> Usage:
+        """What a call that was broken off took, as far as we can tell."""
+        completion_tokens = self.budget.estimated(self._counter.text(reply))
+        return Usage(prompt_tokens=prompt.manifest.total_tokens, completion_tokens=completion_tokens, estimated=True)
 
     async def record(self, view: SessionView, exchange_id: str, prompt: Prompt) -> Prompt:
         """Keeps the manifest of a prompt that is about to be sent."""

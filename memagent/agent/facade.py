@@ -53,8 +53,8 @@ class _Facade:
         environment. The stores are opened now; the model and the embedder load in the background and
         their errors come with the first call that needs them. ``warm_up=False``: they load only then.
 
-        ``session``: None for a new one, "last", or the id (or its beginning) of one to go on in; an id
-        nobody used yet begins a session of that name. ``tools``: functions or `tool` objects.
+        ``session``: None for a new one, "last", or the whole id of one to go on in; an id nobody used yet
+        begins a session of that name. ``tools``: functions or `tool` objects.
         ``approve(call)`` is asked before a tool with side effects runs; without it none runs.
         ``clock()`` gives an aware datetime. Raises SettingsError, ToolError or StoreError."""
         from memagent.build import build_assistant  # the composition root stands above; only the facade calls it

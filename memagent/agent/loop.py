@@ -7,6 +7,7 @@ any point loses nothing that was acknowledged.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,7 @@ from memagent.events import (
 from memagent.llm.client import ChatModel, ChatRequest, Completion, Retrying, TextPiece
 from memagent.tools.definition import Tool
 from memagent.tools.running import Limits, Outcome, run_calls
+from stores.errors import StoreError
 from stores.records import ImagePart, LedgerEntry, Mark, MarkKind, Message, MessageRole, ToolCall
 
 STOPPED = {
@@ -60,7 +62,7 @@ class Answer:
 
 
 class ExchangeRun:
-    """One exchange, from the person's message to the final answer. `run` is called once."""
+    """One exchange, from the person's message to the final answer. `start` is called once."""
 
     def __init__(
         self,
@@ -87,23 +89,53 @@ class ExchangeRun:
         self._spoken = ""
         self._prompt: Prompt | None = None
         self._seen: set[tuple[str, str, str]] = set()
+        self._asked = self._message(MessageRole.USER, question.text, id=self._exchange_id, images=question.images)
+        self._task: asyncio.Task[Answer] | None = None
+        self._ending = False
 
     @property
     def exchange_id(self) -> str:
         return self._exchange_id
 
-    async def run(self) -> Answer:
-        """Answers. Raises a ModelError, PromptTooLargeError or StoreError; what was said stays journalled."""
+    def start(self) -> asyncio.Task[Answer]:
+        """Answers in a task. It raises a ModelError, PromptTooLargeError or StoreError; what was said stays
+        journalled."""
+        self._task = asyncio.create_task(self._run())
+        return self._task
+
+    def cancel(self) -> bool:
+        """Stops the answer and keeps what was said; False when it has ended or is about to."""
+        return self._task is not None and not self._ending and self._task.cancel()
+
+    async def stopped(self) -> None:
+        """Cancels and waits for the end, whatever it is."""
+        self.cancel()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> Answer:
         try:
             return await self._answered()
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None:
-                task.uncancel()  # the rest of this is the orderly end of a cancelled exchange
+            self._ending = True
+            if self._task is not None:
+                self._task.uncancel()  # the rest of this is the orderly end of a cancelled exchange
+            if not self._entries:
+                await self._write(self._asked)
             return await self._end(self._spoken, "cancelled", partial=True)
         finally:
+            await self._tidy()
+
+    async def _tidy(self) -> None:
+        """The exchange joins the window, and the window is cut if it is due. The answer is kept by now:
+        what fails here is told and made good before the next one."""
+        self._ending = True
+        try:
             await self._view.finish_open()
-            await self._composer.cut_if_due(self._view)
+            if cut := await self._composer.cut_if_due(self._view):
+                self._emit(cut)
+        except StoreError as error:
+            self._emit(Notice(level="warning", text=f"the window could not be brought up to date: {error}"))
 
     async def _answered(self) -> Answer:
         await self._open()
@@ -131,11 +163,10 @@ class ExchangeRun:
         await self._view.refresh()
         before = self._view.last_at or await self._composer.last_talk()
         self._view.open_exchange_id = self._exchange_id
-        message = self._message(MessageRole.USER, question.text, id=self._exchange_id, images=question.images)
         # composed against an unsent prompt first: what can never fit is refused before anything is stored
-        self._composer.prompt(self._view, self._exchange([message]))
-        await self._write(message)
-        self._block, self._candidates = await self._composer.recall(self._view, question.text, message.id, before)
+        self._composer.prompt(self._view, self._exchange([self._asked]))
+        await self._write(self._asked)
+        self._block, self._candidates = await self._composer.recall(self._view, question.text, self._asked.id, before)
         if self._block.recalled:
             self._emit(Recalled(memory_ids=tuple(line.memory_id for line in self._block.recalled)))
         await self._write(self._mark(MarkKind.CONTEXT, **await self._composer.block_data(self._block)))
@@ -164,6 +195,7 @@ class ExchangeRun:
             temperature=self._rooms.settings.temperature,
         )
         self._spoken = ""
+        start = time.monotonic()
         try:
             async for piece in self._model.stream(request):
                 match piece:
@@ -175,7 +207,12 @@ class ExchangeRun:
                     case Completion():
                         return await self._account(piece)
         except ModelError as error:
-            await self._ledger(Usage(), 0.0, type(error).__name__)
+            await self._ledger(Usage(), time.monotonic() - start, type(error).__name__)
+            raise
+        except asyncio.CancelledError:  # what was generated so far is paid for, too
+            usage = self._composer.estimated_usage(prompt, self._spoken)
+            self._usage += usage
+            await asyncio.shield(self._ledger(usage, time.monotonic() - start, "cancelled"))
             raise
         raise AssertionError("a stream ends with a Completion or an error")
 
@@ -198,8 +235,8 @@ class ExchangeRun:
 
     async def _use_tools(self, completion: Completion) -> bool:
         """Journals the calls, runs them, journals each result as it comes. False: nothing new came of it."""
+        self._spoken = ""  # the write below happens even if it is interrupted
         await self._write(self._message(MessageRole.ASSISTANT, completion.text, calls=completion.calls))
-        self._spoken = ""
 
         async def on_start(call: ToolCall) -> None:
             await self._write(self._mark(MarkKind.STARTED, call_id=call.id, name=call.name))
@@ -226,12 +263,14 @@ class ExchangeRun:
         return news
 
     async def _end(self, text: str, reason: FinishReason, *, partial: bool = False) -> Answer:
+        self._ending = True
         if text.strip():  # an exchange that was stopped before a word came has no answer
             await self._write(self._message(MessageRole.ASSISTANT, text, partial=partial))
         return Answer(text, reason, self._usage, self._prompt)
 
     async def _write(self, entry: Message | Mark) -> None:
-        self._entries += await self._rooms.stores.journal.append(self._rooms.scope, [entry])
+        """A cancellation does not stop what has been asked of the journal, so that nothing is written twice."""
+        self._entries += await asyncio.shield(self._rooms.stores.journal.append(self._rooms.scope, [entry]))
 
     def _exchange(self, entries: Sequence[Message | Mark]) -> Exchange:
         exchange = build_exchange(entries, self._block)

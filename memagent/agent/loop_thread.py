@@ -7,9 +7,10 @@ threads alike, and nothing belongs to a loop that the host closes.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 from memagent.errors import MemagentError
@@ -40,18 +41,24 @@ class LoopThread:
             raise MemagentError(
                 "a synchronous call from inside the agent's own loop would wait for itself; use AsyncAgent"
             )
-        over = threading.Event()
+        over = _signal()
         future = self.submit(_announced(work, over))
         try:
             return future.result()
         except (KeyboardInterrupt, SystemExit):
             future.cancel()
-            over.wait(CLEAN_UP_SECONDS)
+            wait([over], CLEAN_UP_SECONDS)
             raise
 
     async def await_(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs work there and awaits it from any other loop. Cancellation is passed on."""
-        return await asyncio.wrap_future(self.submit(work))
+        """Runs work there and awaits it from any other loop. Cancellation is passed on, and goes on here
+        when the work has cleaned up."""
+        over = _signal()
+        try:
+            return await asyncio.wrap_future(self.submit(_announced(work, over)))
+        except asyncio.CancelledError:
+            await asyncio.wait([asyncio.wrap_future(over)], timeout=CLEAN_UP_SECONDS)
+            raise
 
     def iterate(self, items: AsyncGenerator[T]) -> Iterator[T]:
         """The items, pulled one by one from a thread. Leaving early, or an interrupt, closes the source."""
@@ -78,11 +85,18 @@ async def _next(items: AsyncGenerator[T]) -> T | object:
     return await anext(items, _END)
 
 
-async def _announced(work: Coroutine[Any, Any, T], over: threading.Event) -> T:
+def _signal() -> Future[None]:
+    """A future that stands for the end of work; nobody can cancel it."""
+    over: Future[None] = Future()
+    over.set_running_or_notify_cancel()
+    return over
+
+
+async def _announced(work: Coroutine[Any, Any, T], over: Future[None]) -> T:
     try:
         return await work
     finally:
-        over.set()
+        over.set_result(None)
 
 
 _lock = threading.Lock()
@@ -96,3 +110,13 @@ def shared_loop() -> LoopThread:
         if _shared is None:
             _shared = LoopThread()
         return _shared
+
+
+def _forget() -> None:
+    """A forked child has no threads: its agents get a loop of their own."""
+    global _lock, _shared
+    _lock, _shared = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

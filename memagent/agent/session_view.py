@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memagent.context.budget import Budget
@@ -15,7 +16,8 @@ from stores.records import Mark, MarkKind, MemoryState, Message, Scope
 
 
 class SessionView:
-    """The window of one session. `refresh` brings it up to date; all else reads it.
+    """The window of one session. `refresh` brings it up to date; all else reads it. May be called from
+    several tasks; a call that was cancelled or failed is made good by the next `refresh`.
 
     ``open_exchange_id`` is the exchange that is being answered here and now: it is kept out of the window.
     """
@@ -47,14 +49,25 @@ class SessionView:
         self._closed: dict[str, ClosedExchange] = {}
         self._last_sequence = 0
         self._loaded = False
+        self._one_at_a_time = asyncio.Lock()
+        self._pending: dict[str, None] = {}
+        """Exchanges whose newest entries the window does not show yet, in order."""
+        self._cut_sequence = 0
 
     async def refresh(self) -> None:
         """Reads what is new in the journal, whoever wrote it."""
+        async with self._one_at_a_time:
+            await self._refresh()
+
+    async def _refresh(self) -> None:
         if not self._loaded:
             await self._load()
         entries = await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence)
-        if entries:
-            await self._take(entries)
+        self._take(entries)
+        await self._close([i for i in self._pending if i != self.open_exchange_id])
+        if self._cut_sequence:
+            self._drop_before(self._cut_sequence)
+            self._cut_sequence = 0
 
     async def _load(self) -> None:
         cut = await self._journal.last_cut(self.scope, self.session_id)
@@ -63,28 +76,24 @@ class SessionView:
         self.last_manifest = Manifest.model_validate_json(stored) if stored else None
         self._loaded = True
 
-    async def _take(self, entries: Sequence[Message | Mark]) -> None:
-        touched: dict[str, None] = {}
-        cut: Mark | None = None
+    def _take(self, entries: Sequence[Message | Mark]) -> None:
         for entry in entries:
             self._last_sequence = entry.sequence
             if isinstance(entry, Mark) and entry.what is MarkKind.CUT:
-                cut = entry
+                self._cut_sequence = _from_sequence(entry)
             else:
                 self._entries.setdefault(entry.exchange_id, []).append(entry)
-                touched[entry.exchange_id] = None
+                self._pending[entry.exchange_id] = None
             if isinstance(entry, Message):
                 self.last_at = entry.at
-        await self._close(touched)
-        if cut is not None:
-            self._drop_before(_from_sequence(cut))
 
-    async def _close(self, exchange_ids: dict[str, None]) -> None:
+    async def _close(self, exchange_ids: Sequence[str]) -> None:
+        if not exchange_ids:
+            return
         blocks = await self._blocks(exchange_ids)
         grows_only = not any(exchange_id in self._closed for exchange_id in exchange_ids)
         for exchange_id in exchange_ids:
-            if exchange_id == self.open_exchange_id:
-                continue
+            self._pending.pop(exchange_id, None)
             exchange = build_exchange(self._entries[exchange_id], blocks.get(exchange_id, ContextBlock()))
             if exchange is None:
                 continue
@@ -98,7 +107,7 @@ class SessionView:
     def _rebuild(self) -> None:
         self.window = Window(self._closed.values())
 
-    async def _blocks(self, exchange_ids: dict[str, None]) -> dict[str, ContextBlock]:
+    async def _blocks(self, exchange_ids: Iterable[str]) -> dict[str, ContextBlock]:
         """The context blocks as they were shown, from the texts kept by hash; without what is no longer
         active. An erased text leaves its line out."""
         marks = {
@@ -125,24 +134,18 @@ class SessionView:
 
     async def finish_open(self) -> None:
         """The open exchange is over: it joins the window, rendered from the journal as any other."""
-        exchange_id, self.open_exchange_id = self.open_exchange_id, None
+        self.open_exchange_id = None
         await self.refresh()
-        if exchange_id in self._entries and exchange_id not in self._closed:
-            await self._close({exchange_id: None})
 
     async def reconsider(self, memory_id: str) -> None:
         """A memory was forgotten or restored: blocks that showed it are rendered anew."""
-        shown = {
-            exchange_id: None
-            for exchange_id, entries in self._entries.items()
-            for entry in entries
-            if isinstance(entry, Mark)
-            and entry.what is MarkKind.CONTEXT
-            and any(item[0] == memory_id for item in _recalled_items(entry))
-        }
-        self.forgotten -= {memory_id}
-        if shown:
-            await self._close(shown)
+        async with self._one_at_a_time:
+            self.forgotten -= {memory_id}
+            for exchange_id in self._closed:
+                marks = (entry for entry in self._entries[exchange_id] if isinstance(entry, Mark))
+                if any(item[0] == memory_id for mark in marks for item in _recalled_items(mark)):
+                    self._pending[exchange_id] = None
+            await self._refresh()
 
     def _drop_before(self, sequence: int) -> None:
         gone = [i for i, closed in self._closed.items() if closed.exchange.first_sequence < sequence]
@@ -153,8 +156,11 @@ class SessionView:
 
     def cut_figures(self, count: int) -> tuple[int, int]:
         """The first sequence that stays when ``count`` exchanges leave, and the window's tokens then."""
-        kept = self.window.exchanges[count:]
-        return (kept[0].exchange.first_sequence if kept else self._last_sequence + 1), self.window.tokens_raw(count)
+        after_raw = self.window.tokens_raw(count)
+        if kept := self.window.exchanges[count:]:
+            return kept[0].exchange.first_sequence, after_raw
+        open_entries = self._entries.get(self.open_exchange_id or "")  # it stays, whole
+        return (open_entries[0].sequence if open_entries else self._last_sequence + 1), after_raw
 
     @property
     def next_sequence(self) -> int:

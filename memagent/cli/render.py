@@ -158,12 +158,14 @@ def memory_of(agent: Agent, beginning: str) -> Memory:
 
 
 def manifest_of(agent: Agent, text: str | None) -> Manifest:
-    """The manifest of the session's last prompt, or of the one that asking ``text`` would make."""
-    if text is None:
-        last = agent.last_manifest()
-        if last is not None:
-            return last
-    return agent.preview(text or "").manifest
+    """The manifest of the session's last prompt, or of the one that asking ``text`` would make. Raises
+    NotFoundError if nothing was sent yet."""
+    if text is not None:
+        return agent.preview(text).manifest
+    last = agent.last_manifest()
+    if last is None:
+        raise NotFoundError('no prompt was sent in this session yet; `memagent context show "TEXT"` shows one unsent')
+    return last
 
 
 def manifest_view(manifest: Manifest, console: Console) -> RenderableType:

@@ -78,7 +78,6 @@ class Exchange:
     answer: Message | None
     block: ContextBlock = ContextBlock()
     first_sequence: int = 0
-    last_sequence: int = 0
 
 
 def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Exchange | None:
@@ -103,9 +102,7 @@ def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Ex
             answer = None
         elif message.content.strip() or message.partial:
             answer = message if answer is None else _joined(answer, message)
-    return Exchange(
-        entries[0].exchange_id, user, tuple(turns), answer, block, entries[0].sequence, entries[-1].sequence
-    )
+    return Exchange(entries[0].exchange_id, user, tuple(turns), answer, block, entries[0].sequence)
 
 
 def _answered(message: Message, later: Sequence[Message], started: set[str]) -> tuple[Message, ...]:
@@ -115,10 +112,10 @@ def _answered(message: Message, later: Sequence[Message], started: set[str]) -> 
             break  # an id used again belongs to the later message
         if other.role is MessageRole.TOOL and other.call_id is not None:
             found.setdefault(other.call_id, other)
-    return tuple(found.get(call.id) or stand_in(message, call, call.id in started) for call in message.calls)
+    return tuple(found.get(call.id) or _stand_in(message, call, call.id in started) for call in message.calls)
 
 
-def stand_in(message: Message, call: ToolCall, started: bool) -> Message:
+def _stand_in(message: Message, call: ToolCall, started: bool) -> Message:
     """The result of a call whose real result was never stored."""
     return Message(
         id=f"{message.id}:{call.id}",
@@ -144,12 +141,12 @@ def _joined(first: Message, second: Message) -> Message:
     return second.model_copy(update={"content": text})
 
 
-def user_message(exchange: Exchange, block_text: str, words: str | None = None) -> Wire:
+def user_message(exchange: Exchange, block_text: str) -> Wire:
     """The user message: the fenced block, then the person's words exactly as they were said."""
     message = exchange.user
     if message is None:
         return {"role": "user", "content": block_text + prompts.text("opening")}
-    text = block_text + (message.content if words is None else words)
+    text = block_text + message.content
     wire: Wire = {"role": "user", "content": text if text.strip() else prompts.text("opening")}
     if message.images:
         parts = [{"type": "image_url", "image_url": {"url": image.url}} for image in message.images]

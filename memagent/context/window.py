@@ -18,7 +18,7 @@ from memagent.memory.sameness import normalised
 @dataclass(frozen=True, slots=True)
 class ClosedExchange:
     """A closed exchange as it stands in prompts. ``tokens_raw`` is all of it, ``recalled_raw`` the part
-    that recalled text takes; ``words`` is what was said in it, normalised."""
+    that recalled text takes; ``words`` is what was said in it, normalised, between two spaces."""
 
     exchange: Exchange
     messages: tuple[Wire, ...]
@@ -44,7 +44,7 @@ def close_exchange(exchange: Exchange, budget: Budget, counter: TokenCounter) ->
         tokens_raw=sum(counter.message(message) for message in messages),
         recalled_raw=exchange.block.recalled_raw(counter),
         entry_ids=frozenset(message.id for message in said),
-        words=normalised(" ".join(message.content for message in said)),
+        words=f" {normalised(' '.join(message.content for message in said))} ",
     )
 
 
@@ -84,10 +84,6 @@ class Window:
         self._sums.append(self._sums[-1] + closed.tokens_raw)
         self._recalled_sums.append(self._recalled_sums[-1] + closed.recalled_raw)
 
-    def without_oldest(self, count: int) -> Window:
-        """The window after the oldest exchanges left."""
-        return Window(self._closed[count:])
-
     def messages(self, from_exchange: int) -> list[Wire]:
         """The messages from that exchange on."""
         return self._messages[self._starts[from_exchange] :] if from_exchange < len(self) else []
@@ -108,4 +104,4 @@ class Window:
         if ids and ids <= self._entry_ids:
             return True
         words = normalised(text)
-        return bool(words) and any(words in closed.words for closed in self._closed)
+        return bool(words) and any(f" {words} " in closed.words for closed in self._closed)

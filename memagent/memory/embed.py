@@ -149,7 +149,7 @@ class EmbeddingService:
     def _load_now(self) -> None:
         try:
             self._embedder = self._load()
-        except (ImportError, OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001  foreign code; a thread that died here would be waited for for ever
             self._failure = error  # recall stays lexical; the agent says so
 
     @property

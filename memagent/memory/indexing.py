@@ -84,6 +84,20 @@ class Indexer:
             await self._memories.put_episodes(scope, memories_of(entries, self._clock()), cursor=cursor)
             self.wake()
 
+    @property
+    def working(self) -> bool:
+        """Whether vectors are being written, now or as soon as the embedder is loaded."""
+        return self._task is not None and not self._task.done()
+
+    async def unfinished(self, scope: Scope) -> list[str]:
+        """What is still to be done, in words; [] when every index equals the journal."""
+        left: list[str] = []
+        if await self._journal.since(scope, await self._memories.cursor(scope), limit=1):
+            left.append("some messages are not among the memories yet")
+        if count := await self._outbox.open_count(scope):
+            left.append(f"{count} memories are not in the vector index yet")
+        return left
+
     async def settled(self, scope: Scope) -> int:
         """Catches up and says how many vectors have still to be written."""
         await self.catch_up(scope)
@@ -107,7 +121,7 @@ class Indexer:
                     await self._rebuild()
                 busy = await self._hold() and await self._write_batch()
             except StoreCorruptError:
-                self._damaged = busy = True
+                self._damaged, busy = True, False
             except StoreError as error:
                 busy = False
                 self._say(f"memories could not be indexed and will be tried again: {error}")
@@ -142,7 +156,7 @@ class Indexer:
 
     def _release(self) -> None:
         if self._lock is not None and self._lock.is_locked:
-            self._lock.release()
+            self._lock.release(force=True)  # acquired twice if opening the index failed in between
         self._holding = False
 
     async def _write_batch(self) -> bool:

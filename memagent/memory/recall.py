@@ -37,7 +37,8 @@ _QUESTION_ENDS = ("?", "？", "؟")
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A memory that was found. ``score`` larger is better, comparable within one answer only;
-    ``source_ids`` are the journal entries that state it, ``context_ids`` their neighbours."""
+    ``source_ids`` are the journal entries that state it; ``context_ids`` will be their neighbours and is
+    () as long as episodes are indexed without them."""
 
     memory: Memory
     score: float

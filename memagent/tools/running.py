@@ -19,7 +19,8 @@ from memagent.tools.output import error_text, to_text
 from stores.records import ToolCall
 
 Approve = Callable[[ToolCall], bool | Awaitable[bool]]
-"""Asks a person whether exactly this call may run."""
+"""Asks a person whether exactly this call may run. What is no coroutine function is called in a thread; one
+question at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,14 @@ async def run_calls(
     returned before a call runs (so that it can be journalled first). Only cancellation and an error of
     the callbacks get out; other calls are then cancelled too."""
 
+    asking = asyncio.Lock()  # a person is asked one thing at a time
+
+    async def refused(call: ToolCall) -> str | None:
+        async with asking:
+            return await _refused(call, approve)
+
     async def one(call: ToolCall) -> Outcome:
-        outcome = await _run(call, tools, limits, approve, on_start)
+        outcome = await _run(call, tools, limits, refused, on_start)
         await on_finish(outcome)
         return outcome
 
@@ -69,7 +76,7 @@ async def _run(
     call: ToolCall,
     tools: Mapping[str, Tool],
     limits: Limits,
-    approve: Approve | None,
+    refused: Callable[[ToolCall], Awaitable[str | None]],
     on_start: Callable[[ToolCall], Awaitable[None]],
 ) -> Outcome:
     tool = tools.get(call.name)
@@ -82,7 +89,7 @@ async def _run(
         arguments = _validated(tool, call.arguments)
     except ValueError as error:
         return Outcome(call, error_text("bad_arguments", _reasons(error), "call again with corrected arguments"), True)
-    if tool.side_effect and (refusal := await _refused(call, approve)):
+    if tool.side_effect and (refusal := await refused(call)):
         return Outcome(call, refusal, True)
     await on_start(call)
     return await _execute(tool, call, arguments, tool.timeout_seconds or limits.timeout_seconds)
@@ -107,7 +114,10 @@ async def _refused(call: ToolCall, approve: Approve | None) -> str | None:
     """Why a call with a side effect must not run, or None when a person agreed."""
     if approve is None:
         return error_text("not_approved", f"{call.name} has side effects and nobody could be asked; it did not run")
-    answer = approve(call)
+    if inspect.iscoroutinefunction(approve):
+        answer = approve(call)
+    else:  # a person may take minutes, and the loop serves everybody
+        answer = await _in_thread(lambda: approve(call), "approve")
     agreed = await answer if inspect.isawaitable(answer) else answer
     return None if agreed is True else error_text("denied", f"denied by the user; {call.name} did not run")
 
@@ -119,7 +129,7 @@ async def _execute(tool: Tool, call: ToolCall, arguments: dict[str, Any], timeou
             if inspect.iscoroutinefunction(tool.function):
                 value = await tool.function(**arguments)
             else:
-                value = await _in_thread(tool.function, arguments)
+                value = await _in_thread(lambda: tool.function(**arguments), tool.name)
         return Outcome(call, to_text(value))
     except Exception as error:  # noqa: BLE001  a tool is foreign code: whatever it raises is data for the model
         if limit.expired():
@@ -132,7 +142,7 @@ class ToolExitError(Exception):
     """A tool tried to end the process; inside a thread of the agent that is only the tool's failure."""
 
 
-async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+async def _in_thread(function: Callable[[], Any], name: str) -> Any:
     """Runs blocking code in a thread of its own. A daemon: one that hangs must not keep the process."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Any] = loop.create_future()
@@ -148,7 +158,7 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
     def work() -> None:
         value, failure = None, None
         try:
-            value = function(**arguments)
+            value = function()
         except (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration) as error:
             failure = ToolExitError(f"the tool raised {type(error).__name__}")
             failure.__cause__ = error
@@ -158,5 +168,5 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
             loop.call_soon_threadsafe(settle, value, failure)
 
     context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(work,), name=f"memagent-tool-{function.__name__}", daemon=True).start()
+    threading.Thread(target=context.run, args=(work,), name=f"memagent-tool-{name}", daemon=True).start()
     return await result
