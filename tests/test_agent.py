@@ -535,3 +535,33 @@ def test_the_same_words_are_kept_once(scripted: ScriptedServer, tmp_path: Path) 
             assert agent.remember(text).id == first.id
         agent.remember("Prefers coffee over tea")
         assert len(agent.memories()) == 2
+
+
+@pytest.mark.parametrize("after_seconds", [0.0, 0.05, 0.5])
+def test_stopped_before_a_word_came(scripted: ScriptedServer, tmp_path: Path, after_seconds: float) -> None:
+    scripted.default = lambda body: say("late", before_seconds=3)
+    with agent_on(scripted, tmp_path) as agent:
+        agent.ask("warm up")
+        stopper = threading.Timer(after_seconds, agent.cancel)
+        stopper.start()
+        reply = agent.ask("hello")
+        stopper.join()
+        if reply.finish_reason == "cancelled":
+            assert [m.content for m in agent.history()][2:] in (["hello"], [])
+        scripted.default = "fine"
+        assert agent.ask("and now?").text == "fine"
+        assert all(m.content for m in agent.history())
+
+
+def test_a_question_asked_before_does_not_hide_its_answer(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.default = "hm"
+    with agent_on(scripted, tmp_path) as agent:
+        agent.ask(MAYA)
+        for _ in range(3):
+            agent.new_session()
+            agent.ask("Where does my sister live?")
+        agent.new_session()
+        agent.ask("What is the weather where my sister lives?")
+        agent.new_session()
+        agent.ask("Where does my sister live?")
+    assert all(MAYA in newest(body) for body in scripted.bodies[1:])

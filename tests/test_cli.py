@@ -208,10 +208,10 @@ def test_a_stream_that_dies_is_printed_and_counts_as_failed(shell: Shell, server
 
 
 def test_wrong_settings_are_one_line(shell: Shell) -> None:
-    (shell.cwd / "memagent.toml").write_text("window_tokens = 12\n")
+    (shell.cwd / "memagent.toml").write_text("turn_limit = 0\n")
     done = shell.run("sessions", code=1)
     assert done.stderr.count("\n") == 1
-    assert "window_tokens" in done.stderr
+    assert "turn_limit" in done.stderr
 
 
 def test_a_data_folder_that_is_not_ours_is_one_line(shell: Shell) -> None:

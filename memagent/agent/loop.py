@@ -264,7 +264,7 @@ class ExchangeRun:
 
     async def _end(self, text: str, reason: FinishReason, *, partial: bool = False) -> Answer:
         self._ending = True
-        if text.strip() or partial:
+        if text.strip():  # an exchange that was stopped before a word came has no answer
             await self._write(self._message(MessageRole.ASSISTANT, text, partial=partial))
         return Answer(text, reason, self._usage, self._prompt)
 

@@ -14,7 +14,7 @@ from stores.errors import StoreError
 if TYPE_CHECKING:
     from memagent import Agent, Settings
 
-RECALL_READY_SECONDS = 15.0
+RECALL_READY_SECONDS = 3.0
 """How long the embedder and the indexes may take before words alone must do."""
 
 Model = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,13 +54,14 @@ class _Legs:
     lexical: dict[str, float]
     similar: dict[str, float]
 
-    def matter(self, memory_id: str) -> bool:
-        """Whether the memory is likely to matter: near in meaning, or sharing words of weight with the
-        query (not just an "I" or a "to")."""
-        if self.similar.get(memory_id, 0.0) >= SURE_SIMILARITY:
-            return True
-        best = max(self.lexical.values(), default=0.0)
-        return memory_id in self.lexical and self.lexical[memory_id] >= WORDS_SHARE * best
+    def likely(self, found: Mapping[str, Memory]) -> set[str]:
+        """The memories that are likely to matter: near in meaning, or sharing words of weight with the
+        query (not just an "I" or a "to"). What counts as much is measured by statements: the same
+        question, asked before, would outdo every answer to it."""
+        statements = [score for memory_id, score in self.lexical.items() if not _asks(found.get(memory_id))]
+        enough = WORDS_SHARE * max(statements, default=0.0)
+        by_words = {memory_id for memory_id, score in self.lexical.items() if score >= enough}
+        return by_words | {memory_id for memory_id, near in self.similar.items() if near >= SURE_SIMILARITY}
 
 
 class Recaller:
@@ -171,10 +172,11 @@ def _chosen(scores: dict[str, float], found: dict[str, Memory], legs: _Legs, lim
     }
     chosen: list[Recalled] = []
     told: set[str] = set()
+    wanted = legs.likely(found) if gated else set(weighted)
     for memory_id in sorted(weighted, key=lambda memory_id: (-weighted[memory_id], memory_id)):
         memory = found[memory_id]
         words = normalised(memory.text)
-        if words in told or (gated and not legs.matter(memory_id)):
+        if words in told or memory_id not in wanted:
             continue
         told.add(words)
         chosen.append(Recalled(memory, weighted[memory_id], _why(memory_id, legs), memory.source_ids))
@@ -187,7 +189,11 @@ def _weight(memory: Memory) -> float:
     if memory.kind is MemoryKind.FACT:
         return 1.0
     weight = EPISODE_WEIGHT * (ASSISTANT_WEIGHT if memory.trust is Trust.ASSISTANT else 1.0)
-    return weight * (QUESTION_WEIGHT if memory.text.rstrip().endswith(_QUESTION_ENDS) else 1.0)
+    return weight * (QUESTION_WEIGHT if _asks(memory) else 1.0)
+
+
+def _asks(memory: Memory | None) -> bool:
+    return memory is not None and memory.text.rstrip().endswith(_QUESTION_ENDS)
 
 
 def _why(memory_id: str, legs: _Legs) -> str:

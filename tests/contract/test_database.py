@@ -381,12 +381,13 @@ async def test_a_database_that_may_not_grow(sqlite_file: Path) -> None:
     await stores.close()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
+    # root may write into any folder of its own, but nobody makes files there
+    folder = Path("/sys/kernel") if os.geteuid() == 0 else tmp_path
     try:
         with pytest.raises(StoreError, match="permissions"):
-            open_sql(tmp_path / "memagent.db")
+            open_sql(folder / "memagent.db")
     finally:
         tmp_path.chmod(0o700)
 
