@@ -14,6 +14,7 @@ MemagentError                    anything memagent refuses or cannot do
 │   ├── ModelRefusedError        the server refused the request for another reason
 │   └── ModelReplyError          the reply cannot be understood, or is empty
 ├── ModelFileError               a model file is missing, damaged or cannot be fetched
+├── EmbedderError                the embedder cannot embed a text
 ├── ToolError                    a function cannot be a tool as it stands
 ├── NotFoundError                no memory, entry or session has this id
 └── AgentClosedError             the agent was closed before the call
@@ -36,6 +37,7 @@ __all__ = [
     "ContextError",
     "ContextTooLongError",
     "DiskFullError",
+    "EmbedderError",
     "MemagentError",
     "ModelAuthError",
     "ModelError",
@@ -112,6 +114,10 @@ class ModelReplyError(ModelError):
 
 class ModelFileError(MemagentError):
     """A model file is missing, damaged or cannot be fetched."""
+
+
+class EmbedderError(MemagentError):
+    """The embedder cannot embed a text."""
 
 
 class ToolError(MemagentError):

@@ -80,6 +80,10 @@ class MemoryTable(Protocol):
         """Newest (``said_at``, then insertion) first. Conditions are joined by AND."""
         ...
 
+    async def count(self, scope: Scope) -> int:
+        """How many active memories there are."""
+        ...
+
     async def cursor(self, scope: Scope) -> int:
         """The journal position up to which episodes have been made; 0 at first."""
         ...

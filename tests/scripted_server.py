@@ -225,7 +225,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(200, {"object": "list", "data": entries})
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = int(self.headers.get("Content-Length", 0))
+        raw = self.rfile.read(length)
+        if len(raw) < length:  # the client gave up while it was sending
+            self.close_connection = True
+            return
         record = self._record()
         if self.path != "/v1/chat/completions":
             self._json(404, {"error": {"message": f"no {self.path} here"}})

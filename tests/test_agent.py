@@ -14,7 +14,7 @@ import pytest
 from memagent import MemagentError, ModelError, StoreError, tool
 from memagent.errors import AgentClosedError, ContextTooLongError, ModelUnreachableError, NotFoundError
 from memagent.events import Finished, TextDelta, ToolFinished, ToolStarted
-from memagent.testing import FakeClock
+from memagent.testing import FakeClock, WordEmbedder
 from tests.agents import agent_on, async_agent_on, newest, options
 from tests.scripted_server import Reply, ScriptedServer, call, fail, say
 
@@ -565,3 +565,45 @@ def test_a_question_asked_before_does_not_hide_its_answer(scripted: ScriptedServ
         agent.new_session()
         agent.ask("Where does my sister live?")
     assert all(MAYA in newest(body) for body in scripted.bodies[1:])
+
+
+def test_another_embedder_embeds_anew_and_says_so(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.default = "ok"
+    with agent_on(scripted, tmp_path) as agent:
+        agent.remember("the boat lies in the northern harbour")
+        assert agent.settle(20) == []
+    for visit in range(2):
+        with agent_on(scripted, tmp_path, embedder=WordEmbedder(32, name="other")) as agent:
+            assert agent.settle(20) == []
+            assert "meaning (1.00)" in agent.recall("the boat lies in the northern harbour")[0].why
+            told = [getattr(event, "text", "") for event in agent.ask("hello").events]
+            assert any("embedded anew" in text for text in told) is (visit == 0)
+
+
+class BrokenEmbedder(WordEmbedder):
+    """One that loads and then fails."""
+
+    def embed_query(self, text: str) -> Any:
+        raise RuntimeError("out of memory")
+
+
+def test_an_embedder_that_fails_leaves_the_words(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.default = "ok"
+    with agent_on(scripted, tmp_path, embedder=BrokenEmbedder()) as agent:
+        agent.remember("the boat lies in the northern harbour")
+        agent.ask("where is the boat?")
+        assert "northern harbour" in newest(scripted.bodies[0])
+        assert any("out of memory" in line for line in agent.settle(None))
+
+
+def test_a_demanded_tool_is_demanded_once(scripted: ScriptedServer, tmp_path: Path) -> None:
+    @tool
+    def look() -> str:
+        """Looks."""
+        return "seen"
+
+    scripted.add(call("look"), "I saw it.")
+    with agent_on(scripted, tmp_path, tools=[look]) as agent:
+        assert agent.ask("look!", tool_choice="required").text == "I saw it."
+    assert scripted.bodies[0]["tool_choice"] == "required"
+    assert scripted.bodies[1].get("tool_choice", "auto") == "auto"

@@ -240,11 +240,12 @@ class Assistant:
             async with asyncio.timeout(timeout_seconds):
                 if self._background:
                     await asyncio.wait(self._background)  # not gather: running out of time must not stop them
+                indexer.try_again()
                 while await indexer.settled(scope):
-                    if not indexer.working:
+                    if not indexer.working or indexer.trouble:
                         break
                     await asyncio.sleep(SETTLE_POLL_SECONDS)
-        return await indexer.unfinished(scope)
+        return await indexer.unfinished(scope) + ([indexer.trouble] if indexer.trouble else [])
 
     # --- sessions ------------------------------------------------------------------------------
 

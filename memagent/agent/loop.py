@@ -190,7 +190,7 @@ class ExchangeRun:
         request = ChatRequest(
             messages=prompt.wire_messages,
             tools=prompt.wire_tools,
-            tool_choice="none" if last else self._question.tool_choice,
+            tool_choice="none" if last else self._tool_choice(),
             max_tokens=prompt.manifest.reserve_tokens,
             temperature=self._rooms.settings.temperature,
         )
@@ -215,6 +215,11 @@ class ExchangeRun:
             await asyncio.shield(self._ledger(usage, time.monotonic() - start, "cancelled"))
             raise
         raise AssertionError("a stream ends with a Completion or an error")
+
+    def _tool_choice(self) -> str | Mapping[str, Any]:
+        """The caller's choice holds for the first call; a demand that lasted would never let an answer come."""
+        chosen = self._question.tool_choice
+        return chosen if chosen == "none" or not self._seen else "auto"
 
     async def _next_prompt(self) -> Prompt:
         current = self._exchange(self._entries)

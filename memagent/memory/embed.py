@@ -18,6 +18,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memagent.errors import EmbedderError
+
 T = TypeVar("T")
 
 Vectors = NDArray[np.float32]
@@ -196,8 +198,10 @@ class EmbeddingService:
                 return
             try:
                 future.set_result(call())
-            except Exception as error:  # noqa: BLE001  handed to the caller
-                future.set_exception(error)
+            except Exception as error:  # noqa: BLE001  foreign code: whatever it raises is one kind of failure here
+                failure = EmbedderError(f"the embedder failed: {type(error).__name__}: {error}")
+                failure.__cause__ = error
+                future.set_exception(failure)
 
         self._work.put(work)
         return await asyncio.wrap_future(future)

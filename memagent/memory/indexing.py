@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from datetime import datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
 from memagent.memory.episodes import memories_of
 from stores.base import Journal, MemoryTable, Outbox, VectorIndex
@@ -54,6 +55,9 @@ class Indexer:
         self._task: asyncio.Task[None] | None = None
         self._holding = False
         self._damaged = False
+        self._looked = False
+        self._scopes: set[Scope] = set()
+        self._unchecked: set[Scope] = set()
         self._said: str | None = None
 
     @property
@@ -78,11 +82,24 @@ class Indexer:
     async def catch_up(self, scope: Scope) -> None:
         """Makes the episodes of all that the journal has and the memory table has not seen yet.
         Afterwards everything said so far is found by its words."""
+        if scope not in self._scopes:
+            self._scopes.add(scope)
+            self._unchecked.add(scope)
         cursor = await self._memories.cursor(scope)
         while entries := await self._journal.since(scope, cursor, limit=JOURNAL_BATCH):
             cursor = entries[-1].position
             await self._memories.put_episodes(scope, memories_of(entries, self._clock()), cursor=cursor)
             self.wake()
+
+    @property
+    def trouble(self) -> str | None:
+        """What went wrong since the last batch that went well, if anything did."""
+        return self._said
+
+    def try_again(self) -> None:
+        """Forgets the trouble there was; if it lasts it is told again."""
+        self._said = None
+        self._wake.set()
 
     @property
     def working(self) -> bool:
@@ -99,9 +116,12 @@ class Indexer:
         return left
 
     async def settled(self, scope: Scope) -> int:
-        """Catches up and says how many vectors have still to be written."""
+        """Catches up and says how many vectors have still to be written, or to be compared."""
         await self.catch_up(scope)
         self.wake()
+        unchecked = not self._looked or (self._holding and scope in self._unchecked)
+        if unchecked and self.working and await self._memories.count(scope):
+            return max(1, await self._outbox.open_count(scope))
         return await self._outbox.open_count(scope)
 
     async def close(self) -> None:
@@ -116,24 +136,40 @@ class Indexer:
             self._notify(f"the embedder cannot be loaded ({self._embedding.failure}); recall is by words only")
             return
         while True:
+            busy = False
             try:
-                if self._damaged and await self._hold():
-                    await self._rebuild()
-                busy = await self._hold() and await self._write_batch()
-            except StoreCorruptError:
-                self._damaged, busy = True, False
-            except StoreError as error:
-                busy = False
+                if await self._hold():
+                    await self._make_whole()
+                    busy = await self._write_batch()
+            except (StoreError, EmbedderError) as error:
                 self._say(f"memories could not be indexed and will be tried again: {error}")
+            self._looked = True
             if not busy:
                 await self._rest()
 
-    async def _rebuild(self) -> None:
-        """A process that died while it changed the index files ruined them; the memories are whole."""
-        self._say("the vector index was damaged by a crash and is being rebuilt; nothing is lost")
-        await self._vectors.clear()
-        await self._outbox.requeue()
-        self._damaged = False
+    async def _make_whole(self) -> None:
+        """What the outbox does not tell: an index that a crash has ruined, and memories that only another
+        embedder has seen."""
+        if self._damaged:
+            self._say("the vector index was damaged by a crash and is being rebuilt; nothing is lost")
+            await self._vectors.clear()
+            await self._outbox.requeue()
+            self._damaged = False
+        while self._unchecked:
+            scope = self._unchecked.pop()
+            with self._noticing_damage():
+                embedded = await self._vectors.count(scope, self._embedding.generation or "")
+                missing = await self._memories.count(scope) - embedded - await self._outbox.open_count(scope)
+                if missing > 0:
+                    self._notify(f"{missing} memories are being embedded anew: another embedder made their vectors")
+                    await self._outbox.requeue(scope)
+
+    @contextlib.contextmanager
+    def _noticing_damage(self) -> Generator[None]:
+        try:
+            yield
+        except StoreCorruptError:
+            self._damaged = True
 
     async def _rest(self) -> None:
         # not wait_for: in Python 3.11 it can swallow the cancellation that ends this task
@@ -150,7 +186,8 @@ class Indexer:
             self._lock.acquire(blocking=False)
         except Timeout:
             return False
-        await self._vectors.reopen()  # the last holder may have written after this handle was opened
+        with self._noticing_damage():
+            await self._vectors.reopen()  # the last holder may have written after this handle was opened
         self._holding = True
         return True
 
@@ -173,10 +210,12 @@ class Indexer:
         for scope, scoped in by_scope.items():
             ready = [t for t in (fresh.get(task.number) for task in scoped) if t is not None and t.vectors is not None]
             newest = {task.memory_id: task.vectors or () for task in ready}
-            await self._vectors.put(scope, generation, newest)
-            await self._outbox.done([task.number for task in ready])
-        self._said = None
-        return True
+            with self._noticing_damage():
+                await self._vectors.put(scope, generation, newest)
+                await self._outbox.done([task.number for task in ready])
+        if not self._damaged:
+            self._said = None
+        return not self._damaged
 
     async def _embed(self, scope: Scope, generation: str, tasks: list[IndexTask]) -> None:
         found = {m.id: m for m in await self._memories.get(scope, [task.memory_id for task in tasks])}

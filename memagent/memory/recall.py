@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
 from memagent.memory.sameness import normalised
 from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
@@ -108,7 +109,7 @@ class Recaller:
                 return await self._similar(scope, query, fetch)
         except StoreCorruptError:
             self._on_damage()
-        except (TimeoutError, StoreError):
+        except (TimeoutError, StoreError, EmbedderError):
             pass  # the words still answer
         return {}
 

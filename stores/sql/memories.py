@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, insert, select, text, update
+from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
 from stores.records import Memory, MemoryKind, MemoryState, Scope
 from stores.sql.database import Database, Turn, batches, take_turn
@@ -51,6 +51,14 @@ class SqlMemoryTable:
             return [Memory.model_validate_json(stored[id_].payload) for id_ in ids if id_ in stored]
 
         return await self._database.read(work) if ids else []
+
+    async def count(self, scope: Scope) -> int:
+        query = (
+            select(func.count())
+            .select_from(memories)
+            .where(memories.c.scope == scope, memories.c.state == MemoryState.ACTIVE.value)
+        )
+        return await self._database.read(lambda connection: connection.execute(query).scalar_one())
 
     async def list(
         self,
