@@ -25,7 +25,7 @@ from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
-from memagent.sanitize import clean_text
+from memagent.sanitize import checked_name, clean_text
 from memagent.tools.definition import Tool
 from stores.errors import StoreError
 from stores.records import (
@@ -75,7 +75,7 @@ class Assistant:
         self._opening: asyncio.Task[_Open] | None = None
         self._view: SessionView | None = None
         self._one_at_a_time = asyncio.Lock()
-        self._running: asyncio.Task[Answer] | None = None
+        self._running: tuple[ExchangeRun, asyncio.Task[Answer]] | None = None
         self._private = False
         self._background: set[asyncio.Task[None]] = set()
         self._indexing = False
@@ -136,6 +136,7 @@ class Assistant:
     async def _events(self, question: Question) -> AsyncGenerator[Event | Answer]:
         async with self._one_at_a_time:
             opened, view = await self._ready()
+            self._check_open()  # it may have been closed while the model was being opened
             queue: asyncio.Queue[Event | None] = asyncio.Queue()
             self._private = not question.remember
             while self._rooms.notices:
@@ -145,7 +146,7 @@ class Assistant:
             )
             task = asyncio.create_task(run.run())
             task.add_done_callback(lambda _: queue.put_nowait(None))
-            self._running = task
+            self._running = run, task
             try:
                 while (event := await queue.get()) is not None:
                     yield event
@@ -159,14 +160,17 @@ class Assistant:
                 )
                 yield answer
             finally:
-                self._running = None
-                task.cancel()
+                run.stop()
                 await asyncio.wait([task])
+                self._running = None
                 self._later(self._rooms.indexer.catch_up(self._rooms.scope))
 
     async def cancel(self) -> bool:
         """Stops the answer that is being given, if any; what was said is kept. Says whether there was one."""
-        return self._running is not None and self._running.cancel()
+        if self._running is None or self._running[1].done():
+            return False
+        self._running[0].stop()
+        return True
 
     async def preview(self, text: str, attachments: Sequence[str], recall: bool) -> Prompt:
         """The prompt that this message would be sent with. Calls no model, writes nothing."""
@@ -191,6 +195,7 @@ class Assistant:
 
     async def last_manifest(self) -> Manifest | None:
         """The manifest of the session's last prompt."""
+        self._check_open()
         stored = await self._rooms.stores.manifests.last(self._rooms.scope, self._session_id)
         return Manifest.model_validate_json(stored) if stored else None
 
@@ -225,12 +230,15 @@ class Assistant:
         self._check_open()
         memory = await self._memory.set_state(memory_id, state)
         if self._view is not None:
-            await self._view.reconsider(memory_id)
+            await self._view.refresh()
         return memory
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
         self._check_open()
+        return await self._settle(timeout_seconds)
+
+    async def _settle(self, timeout_seconds: float | None) -> list[str]:
         self._begin_indexing()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
@@ -260,6 +268,7 @@ class Assistant:
 
     async def resume(self, wanted: str) -> str:
         """Goes on in a session: its id, the beginning of one, or "last"."""
+        self._check_open()
         async with self._one_at_a_time:
             self._session_id, self._view = await self._sessions.find(wanted), None
             return self._session_id
@@ -273,6 +282,7 @@ class Assistant:
 
     async def new_session(self) -> str:
         """Begins a new session; it is listed once something is said in it."""
+        self._check_open()
         async with self._one_at_a_time:
             self._session_id, self._view = self._rooms.new_id(), None
             return self._session_id
@@ -280,7 +290,7 @@ class Assistant:
     async def ingest(self, messages: Sequence[Mapping[str, Any]], session_id: str | None) -> int:
         """Journals a transcript and queues its indexing; no model. Returns how many messages it holds."""
         self._check_open()
-        target = session_id or self._session_id
+        target = checked_name("session", session_id) or self._session_id
         async with self._one_at_a_time:
             view = self._view if target == self._session_id else None
             if view is None:
@@ -312,13 +322,14 @@ class Assistant:
         """Stops the answer, gives the indexes a moment, releases everything. Again does nothing."""
         if self._closed:
             return
+        self._closed = True
         if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running])
+            run, answering = self._running
+            run.stop()
+            await asyncio.wait([answering])
         if self._rooms.embedding.generation is not None:
             with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
-                await self.settle(CLOSE_DRAIN_SECONDS)
-        self._closed = True
+                await self._settle(CLOSE_DRAIN_SECONDS)
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._rooms.indexer.close()
         self._rooms.embedding.close()
@@ -348,7 +359,11 @@ class Assistant:
 
     async def _opened(self) -> _Open:
         self._check_open()
-        return await asyncio.shield(self._begin_opening())
+        opening = self._begin_opening()
+        await asyncio.wait([opening])
+        if opening.cancelled():
+            self._check_open()
+        return opening.result()
 
     async def _ready(self) -> tuple[_Open, SessionView]:
         self._begin_indexing()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from memagent.agent.composing import Composer
@@ -59,6 +60,15 @@ class Answer:
     prompt: Prompt | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """What the person is told last, and why. ``partial``: it was cut off."""
+
+    text: str
+    reason: FinishReason
+    partial: bool = False
+
+
 class ExchangeRun:
     """One exchange, from the person's message to the final answer. `run` is called once."""
 
@@ -84,29 +94,43 @@ class ExchangeRun:
         self._candidates: tuple[Candidate, ...] = ()
         self._exchange_id = rooms.new_id()
         self._usage = Usage()
+        self._before: datetime | None = None
         self._spoken = ""
         self._prompt: Prompt | None = None
         self._seen: set[tuple[str, str, str]] = set()
+        self._work: asyncio.Task[_Ending] | None = None
+        self._stopped = False
 
     @property
     def exchange_id(self) -> str:
         return self._exchange_id
 
     async def run(self) -> Answer:
-        """Answers. Raises a ModelError, PromptTooLargeError or StoreError; what was said stays journalled."""
+        """Answers. Raises a ModelError, PromptTooLargeError or StoreError; what was said stays journalled.
+        Not to be cancelled: see `stop`."""
         try:
-            return await self._answered()
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None:
-                task.uncancel()  # the rest of this is the orderly end of a cancelled exchange
-            return await self._end(self._spoken, "cancelled", partial=True)
+            await self._open()
+            self._work = asyncio.create_task(self._answered())
+            if self._stopped:
+                self._work.cancel()
+            try:
+                ending = await self._work
+            except asyncio.CancelledError:
+                ending = _Ending(self._spoken, "cancelled", partial=True)
+            return await self._end(ending)
         finally:
             await self._view.finish_open()
             await self._composer.cut_if_due(self._view)
 
-    async def _answered(self) -> Answer:
-        await self._open()
+    def stop(self) -> None:
+        """Ends the model's and the tools' work; `run` then keeps what was said and returns. At any
+        moment, any number of times."""
+        self._stopped = True
+        if self._work is not None:
+            self._work.cancel()
+
+    async def _answered(self) -> _Ending:
+        await self._remind()
         stop: FinishReason = "stop"
         for turn in range(1, self._rooms.settings.turn_limit + 1):
             if turn == self._rooms.settings.turn_limit and turn > 1:
@@ -115,27 +139,32 @@ class ExchangeRun:
             if not completion.calls:
                 partial = completion.finish_reason == "partial"
                 reason = "partial" if partial else "length" if completion.finish_reason == "length" else stop
-                return await self._end(completion.text, reason, partial=partial)
+                return _Ending(completion.text, reason, partial)
             if stop != "stop":
                 break  # told not to call tools, the model called one: that call is neither run nor stored
             if not await self._use_tools(completion):
                 stop = "no_progress"
         if stop == "stop":
             stop = "turn_limit"
-        return await self._end(STOPPED[stop].format(turns=self._rooms.settings.turn_limit), stop)
+        return _Ending(STOPPED[stop].format(turns=self._rooms.settings.turn_limit), stop)
 
     async def _open(self) -> None:
-        """The message goes to the journal first; then what memory has to say about it."""
+        """The message goes to the journal first."""
         question = self._question
         await self._rooms.indexer.catch_up(self._rooms.scope)
         await self._view.refresh()
-        before = self._view.last_at or await self._composer.last_talk()
+        self._before = self._view.last_at or await self._composer.last_talk()
         self._view.open_exchange_id = self._exchange_id
         message = self._message(MessageRole.USER, question.text, id=self._exchange_id, images=question.images)
         # composed against an unsent prompt first: what can never fit is refused before anything is stored
         self._composer.prompt(self._view, self._exchange([message]))
         await self._write(message)
-        self._block, self._candidates = await self._composer.recall(self._view, question.text, message.id, before)
+
+    async def _remind(self) -> None:
+        """What memory has to say about the message."""
+        self._block, self._candidates = await self._composer.recall(
+            self._view, self._question.text, self._exchange_id, self._before
+        )
         if self._block.recalled:
             self._emit(Recalled(memory_ids=tuple(line.memory_id for line in self._block.recalled)))
         await self._write(self._mark(MarkKind.CONTEXT, **await self._composer.block_data(self._block)))
@@ -159,7 +188,7 @@ class ExchangeRun:
         request = ChatRequest(
             messages=prompt.wire_messages,
             tools=prompt.wire_tools,
-            tool_choice="none" if last else self._question.tool_choice,
+            tool_choice="none" if last else self._tool_choice(),
             max_tokens=prompt.manifest.reserve_tokens,
             temperature=self._rooms.settings.temperature,
         )
@@ -178,6 +207,12 @@ class ExchangeRun:
             await self._ledger(Usage(), 0.0, type(error).__name__)
             raise
         raise AssertionError("a stream ends with a Completion or an error")
+
+    def _tool_choice(self) -> str | Mapping[str, Any]:
+        """A forced call is forced once: a model that had to call on every turn could never answer."""
+        wanted = self._question.tool_choice
+        called = any(isinstance(entry, Message) and entry.calls for entry in self._entries)
+        return "auto" if called and wanted != "none" else wanted
 
     async def _next_prompt(self) -> Prompt:
         current = self._exchange(self._entries)
@@ -198,8 +233,8 @@ class ExchangeRun:
 
     async def _use_tools(self, completion: Completion) -> bool:
         """Journals the calls, runs them, journals each result as it comes. False: nothing new came of it."""
-        await self._write(self._message(MessageRole.ASSISTANT, completion.text, calls=completion.calls))
         self._spoken = ""
+        await self._write(self._message(MessageRole.ASSISTANT, completion.text, calls=completion.calls))
 
         async def on_start(call: ToolCall) -> None:
             await self._write(self._mark(MarkKind.STARTED, call_id=call.id, name=call.name))
@@ -225,13 +260,14 @@ class ExchangeRun:
         self._seen |= results
         return news
 
-    async def _end(self, text: str, reason: FinishReason, *, partial: bool = False) -> Answer:
-        if text.strip() or partial:
-            await self._write(self._message(MessageRole.ASSISTANT, text, partial=partial))
-        return Answer(text, reason, self._usage, self._prompt)
+    async def _end(self, ending: _Ending) -> Answer:
+        if ending.text.strip() or ending.partial:
+            await self._write(self._message(MessageRole.ASSISTANT, ending.text, partial=ending.partial))
+        return Answer(ending.text, ending.reason, self._usage, self._prompt)
 
     async def _write(self, entry: Message | Mark) -> None:
-        self._entries += await self._rooms.stores.journal.append(self._rooms.scope, [entry])
+        # shielded: an entry is written or not, whenever the work is stopped
+        self._entries += await asyncio.shield(self._rooms.stores.journal.append(self._rooms.scope, [entry]))
 
     def _exchange(self, entries: Sequence[Message | Mark]) -> Exchange:
         exchange = build_exchange(entries, self._block)

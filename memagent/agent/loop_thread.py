@@ -7,6 +7,7 @@ threads alike, and nothing belongs to a loop that the host closes.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from concurrent.futures import Future
@@ -21,13 +22,19 @@ class LoopThread:
     """A running event loop in a daemon thread. One serves the whole process: see `shared_loop`."""
 
     def __init__(self) -> None:
+        self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="memagent-loop", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
+        while True:
+            try:
+                self._loop.run_forever()
+            except (SystemExit, KeyboardInterrupt):  # of a host's code in some task; its caller gets it too
+                continue
+            return
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Starts work there and returns its future; cancelling the future cancels the work."""
@@ -35,6 +42,7 @@ class LoopThread:
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs work there and waits. An interrupt cancels the work, waits while it cleans up, and goes on."""
+        self._check_process(work)
         if threading.current_thread() is self._thread:
             work.close()
             raise MemagentError(
@@ -51,7 +59,13 @@ class LoopThread:
 
     async def await_(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs work there and awaits it from any other loop. Cancellation is passed on."""
+        self._check_process(work)
         return await asyncio.wrap_future(self.submit(work))
+
+    def _check_process(self, work: Coroutine[Any, Any, Any]) -> None:
+        if os.getpid() != self._pid:  # a fork copies no threads: nothing would ever answer
+            work.close()
+            raise MemagentError("this agent was made before the process forked; make a new one in the new process")
 
     def iterate(self, items: AsyncGenerator[T]) -> Iterator[T]:
         """The items, pulled one by one from a thread. Leaving early, or an interrupt, closes the source."""
@@ -87,6 +101,16 @@ async def _announced(work: Coroutine[Any, Any, T], over: threading.Event) -> T:
 
 _lock = threading.Lock()
 _shared: LoopThread | None = None
+
+
+def _after_fork() -> None:
+    """A child has no copy of the thread, and the lock may have been held."""
+    global _lock, _shared
+    _lock, _shared = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def shared_loop() -> LoopThread:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memagent.context.budget import Budget
@@ -47,14 +48,21 @@ class SessionView:
         self._closed: dict[str, ClosedExchange] = {}
         self._last_sequence = 0
         self._loaded = False
+        self._one_at_a_time = asyncio.Lock()
 
     async def refresh(self) -> None:
-        """Reads what is new in the journal, whoever wrote it."""
-        if not self._loaded:
-            await self._load()
-        entries = await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence)
-        if entries:
-            await self._take(entries)
+        """Reads what is new in the journal, whoever wrote it, and what was forgotten or restored since.
+        Whole even if the caller is cancelled."""
+        await asyncio.shield(self._refresh())
+
+    async def _refresh(self) -> None:
+        async with self._one_at_a_time:
+            if not self._loaded:
+                await self._load()
+            entries = await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence)
+            if entries:
+                await self._take(entries)
+            await self._reconsider()
 
     async def _load(self) -> None:
         cut = await self._journal.last_cut(self.scope, self.session_id)
@@ -109,9 +117,7 @@ class SessionView:
         }
         items = [item for mark in marks.values() for item in _recalled_items(mark)]
         texts = await self._manifests.texts(self.scope, [digest for _, _, digest in items]) if items else {}
-        ids = list({memory_id for memory_id, _, _ in items})
-        states = {m.id: m.state for m in await self._memories.get(self.scope, ids)} if ids else {}
-        inactive = frozenset(i for i in ids if states.get(i) is not MemoryState.ACTIVE)
+        inactive = await self._inactive(memory_id for memory_id, _, _ in items)
         self.forgotten |= inactive
         blocks: dict[str, ContextBlock] = {}
         for exchange_id, mark in marks.items():
@@ -127,22 +133,26 @@ class SessionView:
         """The open exchange is over: it joins the window, rendered from the journal as any other."""
         exchange_id, self.open_exchange_id = self.open_exchange_id, None
         await self.refresh()
-        if exchange_id in self._entries and exchange_id not in self._closed:
-            await self._close({exchange_id: None})
+        async with self._one_at_a_time:
+            if exchange_id in self._entries and exchange_id not in self._closed:
+                await self._close({exchange_id: None})
 
-    async def reconsider(self, memory_id: str) -> None:
-        """A memory was forgotten or restored: blocks that showed it are rendered anew."""
+    async def _reconsider(self) -> None:
+        """Blocks that showed what was forgotten or restored since, by anyone, are rendered anew."""
         shown = {
-            exchange_id: None
+            exchange_id: {item[0] for entry in entries for item in _shown_items(entry)}
             for exchange_id, entries in self._entries.items()
-            for entry in entries
-            if isinstance(entry, Mark)
-            and entry.what is MarkKind.CONTEXT
-            and any(item[0] == memory_id for item in _recalled_items(entry))
         }
-        self.forgotten -= {memory_id}
-        if shown:
-            await self._close(shown)
+        inactive = await self._inactive(memory_id for ids in shown.values() for memory_id in ids)
+        changed = inactive ^ self.forgotten
+        if changed:
+            self.forgotten = inactive
+            await self._close({exchange_id: None for exchange_id, ids in shown.items() if ids & changed})
+
+    async def _inactive(self, memory_ids: Iterable[str]) -> frozenset[str]:
+        ids = list(set(memory_ids))
+        states = {m.id: m.state for m in await self._memories.get(self.scope, ids)} if ids else {}
+        return frozenset(i for i in ids if states.get(i) is not MemoryState.ACTIVE)
 
     def _drop_before(self, sequence: int) -> None:
         gone = [i for i, closed in self._closed.items() if closed.exchange.first_sequence < sequence]
@@ -154,7 +164,10 @@ class SessionView:
     def cut_figures(self, count: int) -> tuple[int, int]:
         """The first sequence that stays when ``count`` exchanges leave, and the window's tokens then."""
         kept = self.window.exchanges[count:]
-        return (kept[0].exchange.first_sequence if kept else self._last_sequence + 1), self.window.tokens_raw(count)
+        stays = [kept[0].exchange.first_sequence if kept else self._last_sequence + 1]
+        if self.open_exchange_id is not None:  # a cut between its tool turns must not go through it
+            stays += [entry.sequence for entry in self._entries.get(self.open_exchange_id, ())[:1]]
+        return min(stays), self.window.tokens_raw(count)
 
     @property
     def next_sequence(self) -> int:
@@ -171,6 +184,10 @@ class SessionView:
 def _from_sequence(cut: Mark) -> int:
     value = cut.data.get("from_sequence", 1)
     return value if isinstance(value, int) else 1
+
+
+def _shown_items(entry: Message | Mark) -> list[tuple[str, int, str]]:
+    return _recalled_items(entry) if isinstance(entry, Mark) and entry.what is MarkKind.CONTEXT else []
 
 
 def _moment(mark: Mark) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from memagent.memory.embed import EmbeddingService
+from memagent.memory.embed import EmbeddingError, EmbeddingService
 from memagent.memory.episodes import memories_of
 from stores.base import Journal, MemoryTable, Outbox, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
@@ -108,7 +108,7 @@ class Indexer:
                 busy = await self._hold() and await self._write_batch()
             except StoreCorruptError:
                 self._damaged = busy = True
-            except StoreError as error:
+            except (StoreError, EmbeddingError) as error:
                 busy = False
                 self._say(f"memories could not be indexed and will be tried again: {error}")
             if not busy:

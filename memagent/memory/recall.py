@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memagent.memory.embed import EmbeddingService
+from memagent.memory.embed import EmbeddingError, EmbeddingService
 from memagent.memory.sameness import normalised
 from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
@@ -106,7 +106,7 @@ class Recaller:
                 return await self._similar(scope, query, fetch)
         except StoreCorruptError:
             self._on_damage()
-        except (TimeoutError, StoreError):
+        except (TimeoutError, StoreError, EmbeddingError):
             pass  # the words still answer
         return {}
 
