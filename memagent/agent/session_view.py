@@ -45,6 +45,8 @@ class SessionView:
         self._counter = counter
         self._budget = budget
         self._entries: dict[str, list[Message | Mark]] = {}
+        self._shown: dict[str, frozenset[str]] = {}
+        """Which memories were shown beside which exchange; only of exchanges that have some."""
         self._closed: dict[str, ClosedExchange] = {}
         self._last_sequence = 0
         self._loaded = False
@@ -116,6 +118,9 @@ class SessionView:
             if isinstance(entry, Mark) and entry.what is MarkKind.CONTEXT
         }
         items = [item for mark in marks.values() for item in _recalled_items(mark)]
+        for exchange_id, mark in marks.items():
+            if recalled := _recalled_items(mark):
+                self._shown[exchange_id] = frozenset(memory_id for memory_id, _, _ in recalled)
         texts = await self._manifests.texts(self.scope, [digest for _, _, digest in items]) if items else {}
         inactive = await self._inactive(memory_id for memory_id, _, _ in items)
         self.forgotten |= inactive
@@ -139,15 +144,11 @@ class SessionView:
 
     async def _reconsider(self) -> None:
         """Blocks that showed what was forgotten or restored since, by anyone, are rendered anew."""
-        shown = {
-            exchange_id: {item[0] for entry in entries for item in _shown_items(entry)}
-            for exchange_id, entries in self._entries.items()
-        }
-        inactive = await self._inactive(memory_id for ids in shown.values() for memory_id in ids)
+        inactive = await self._inactive(memory_id for ids in self._shown.values() for memory_id in ids)
         changed = inactive ^ self.forgotten
         if changed:
             self.forgotten = inactive
-            await self._close({exchange_id: None for exchange_id, ids in shown.items() if ids & changed})
+            await self._close({exchange_id: None for exchange_id, ids in self._shown.items() if ids & changed})
 
     async def _inactive(self, memory_ids: Iterable[str]) -> frozenset[str]:
         ids = list(set(memory_ids))
@@ -158,6 +159,7 @@ class SessionView:
         gone = [i for i, closed in self._closed.items() if closed.exchange.first_sequence < sequence]
         for exchange_id in gone:
             del self._closed[exchange_id], self._entries[exchange_id]
+            self._shown.pop(exchange_id, None)
         if gone:
             self._rebuild()
 
@@ -184,10 +186,6 @@ class SessionView:
 def _from_sequence(cut: Mark) -> int:
     value = cut.data.get("from_sequence", 1)
     return value if isinstance(value, int) else 1
-
-
-def _shown_items(entry: Message | Mark) -> list[tuple[str, int, str]]:
-    return _recalled_items(entry) if isinstance(entry, Mark) and entry.what is MarkKind.CONTEXT else []
 
 
 def _moment(mark: Mark) -> tuple[str, ...]:
