@@ -23,6 +23,7 @@ from memagent.llm.client import ChatModel
 from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
+from memagent.sanitize import checked_name, clean_text
 from memagent.settings import Settings, load_settings
 from memagent.tools.definition import Tool, tool
 from memagent.tools.running import Approve
@@ -85,7 +86,7 @@ async def build_assistant(
     )
     rooms = Rooms(
         settings=chosen,
-        scope=scope_of(chosen.user),
+        scope=scope_of(checked_name("user", chosen.user)),
         zone=zone,
         clock=now,
         new_id=_new_id,
@@ -96,14 +97,15 @@ async def build_assistant(
         open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
         host_tools=host_tools,
         offer=Offer(
-            instructions=chosen.instructions or "",
+            instructions=clean_text(chosen.instructions or ""),
             host_tools=tuple(t.schema() for t in host_tools.values()),
             own_text=prompts.text("system"),
         ),
         approve=approve,
         notices=notices,
     )
-    assistant = Assistant(rooms, session if session != LAST else None)  # a host's own name for it is taken exactly
+    # a host's own name for a session is taken exactly
+    assistant = Assistant(rooms, checked_name("session", session) if session != LAST else None)
     if warm_up:
         assistant.warm_up()
     if session == LAST:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from memagent.errors import SettingsError
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # CSI and OSC sequences first, so that their parameters go with them; then lone two-character escapes.
 _ESCAPE = re.compile(
@@ -22,6 +24,14 @@ def clean_text(text: str) -> str:
         text = text.replace("\x00", "")
     # isascii is a flag of the string: the common case costs nothing
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def checked_name(what: str, name: str | None) -> str | None:
+    """The name of a user or a session. Raises SettingsError for one with NUL or lone surrogates: cleaned
+    it could be another's."""
+    if name and clean_text(name) != name:
+        raise SettingsError(f"{what}: {name!r} holds characters that cannot be stored; choose another name")
+    return name
 
 
 def clean_output(text: str) -> str:

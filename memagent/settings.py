@@ -8,12 +8,14 @@ memagent has none of its own), arguments.
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from memagent.errors import SettingsError
+from memagent.sanitize import clean_text
 
 TOML_NAME = "memagent.toml"
 MIN_WINDOW_TOKENS = 1024
@@ -68,7 +70,37 @@ class Settings(BaseSettings):
     @field_validator("data_dir", "models_dir")
     @classmethod
     def _expand(cls, path: Path) -> Path:
-        return path.expanduser().absolute()
+        try:
+            if "\0" in str(path):
+                raise OSError("it holds a NUL")
+            return path.expanduser().absolute()
+        except (RuntimeError, OSError) as error:  # ~nobody, or a working folder that is gone
+            raise ValueError(f"{path} does not say where: {error}") from error
+
+    @field_validator("model")
+    @classmethod
+    def _check_model(cls, name: str | None) -> str | None:
+        if name and clean_text(name) != name:
+            raise ValueError(f"{name!r} is no model's name")
+        return name
+
+    @field_validator("base_url")
+    @classmethod
+    def _check_url(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "")
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError(f"{url!r} is no address; write for example http://127.0.0.1:8000/v1")
+        return url
+
+    @field_validator("api_key")
+    @classmethod
+    def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is None:
+            return None
+        text = key.get_secret_value().strip()  # a key read from a file often ends in a line break
+        if not text.isascii() or not text.isprintable():
+            raise ValueError("the key holds characters that no key has; copy it anew")
+        return SecretStr(text)
 
     @classmethod
     def settings_customise_sources(
@@ -80,7 +112,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Adds memagent.toml below the environment."""
-        candidates = [Path.cwd() / TOML_NAME, Path(platformdirs.user_config_dir("memagent")) / TOML_NAME]
+        candidates = [Path(TOML_NAME), Path(platformdirs.user_config_dir("memagent")) / TOML_NAME]
         toml = next((path for path in candidates if path.is_file()), candidates[0])
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml)
 

@@ -25,7 +25,7 @@ from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
-from memagent.sanitize import clean_text
+from memagent.sanitize import checked_name, clean_text
 from memagent.tools.definition import Tool
 from stores.errors import StoreError
 from stores.records import (
@@ -136,6 +136,7 @@ class Assistant:
     async def _events(self, question: Question) -> AsyncGenerator[Event | Answer]:
         async with self._one_at_a_time:
             opened, view = await self._ready()
+            self._check_open()  # it may have been closed while the model was being opened
             queue: asyncio.Queue[Event | None] = asyncio.Queue()
             self._private = not question.remember
             while self._rooms.notices:
@@ -225,7 +226,7 @@ class Assistant:
         self._check_open()
         memory = await self._memory.set_state(memory_id, state)
         if self._view is not None:
-            await self._view.reconsider(memory_id)
+            await self._view.refresh()
         return memory
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
@@ -285,7 +286,7 @@ class Assistant:
     async def ingest(self, messages: Sequence[Mapping[str, Any]], session_id: str | None) -> int:
         """Journals a transcript and queues its indexing; no model. Returns how many messages it holds."""
         self._check_open()
-        target = session_id or self._session_id
+        target = checked_name("session", session_id) or self._session_id
         async with self._one_at_a_time:
             view = self._view if target == self._session_id else None
             if view is None:
@@ -352,7 +353,11 @@ class Assistant:
 
     async def _opened(self) -> _Open:
         self._check_open()
-        return await asyncio.shield(self._begin_opening())
+        opening = self._begin_opening()
+        await asyncio.wait([opening])
+        if opening.cancelled():
+            self._check_open()
+        return opening.result()
 
     async def _ready(self) -> tuple[_Open, SessionView]:
         self._begin_indexing()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memagent.errors import MemagentError
+from memagent.sanitize import clean_text
 from stores.records import ImagePart
 
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
@@ -21,7 +22,9 @@ def image_parts(attachments: Sequence[str]) -> tuple[ImagePart, ...]:
 
 def _image(attachment: str) -> ImagePart:
     if attachment.startswith(_SHOWN_AS_IS):
-        return ImagePart(url=attachment)
+        return ImagePart(url=clean_text(attachment))
+    if clean_text(attachment) != attachment:
+        raise MemagentError(f"{attachment!r} cannot be the name of a file")
     path = Path(attachment).expanduser()
     kind = mimetypes.guess_type(path.name)[0] or ""
     if not kind.startswith("image/"):

@@ -86,7 +86,7 @@ class Composer:
             visible=lambda item: (
                 item.source_ids == (entry_id,)
                 or window.has_recalled(item.memory.id, item.memory.version)
-                or window.shows(item.source_ids, item.memory.text)
+                or window.shows(item.source_ids if item.memory.session_id == view.session_id else (), item.memory.text)
             ),
             counter=self._counter,
         )

@@ -22,13 +22,19 @@ class LoopThread:
     """A running event loop in a daemon thread. One serves the whole process: see `shared_loop`."""
 
     def __init__(self) -> None:
+        self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="memagent-loop", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
+        while True:
+            try:
+                self._loop.run_forever()
+            except (SystemExit, KeyboardInterrupt):  # of a host's code in some task; its caller gets it too
+                continue
+            return
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Starts work there and returns its future; cancelling the future cancels the work."""
@@ -36,6 +42,7 @@ class LoopThread:
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs work there and waits. An interrupt cancels the work, waits while it cleans up, and goes on."""
+        self._check_process(work)
         if threading.current_thread() is self._thread:
             work.close()
             raise MemagentError(
@@ -53,12 +60,18 @@ class LoopThread:
     async def await_(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs work there and awaits it from any other loop. Cancellation is passed on, and goes on here
         when the work has cleaned up."""
+        self._check_process(work)
         over = _signal()
         try:
             return await asyncio.wrap_future(self.submit(_announced(work, over)))
         except asyncio.CancelledError:
             await asyncio.wait([asyncio.wrap_future(over)], timeout=CLEAN_UP_SECONDS)
             raise
+
+    def _check_process(self, work: Coroutine[Any, Any, Any]) -> None:
+        if os.getpid() != self._pid:  # a fork copies no threads: nothing would ever answer
+            work.close()
+            raise MemagentError("this agent was made before the process forked; make a new one in the new process")
 
     def iterate(self, items: AsyncGenerator[T]) -> Iterator[T]:
         """The items, pulled one by one from a thread. Leaving early, or an interrupt, closes the source."""
@@ -101,6 +114,16 @@ async def _announced(work: Coroutine[Any, Any, T], over: Future[None]) -> T:
 
 _lock = threading.Lock()
 _shared: LoopThread | None = None
+
+
+def _after_fork() -> None:
+    """A child has no copy of the thread, and the lock may have been held."""
+    global _lock, _shared
+    _lock, _shared = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def shared_loop() -> LoopThread:

@@ -81,7 +81,7 @@ class MemoryControl:
     async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
         """Forgets or restores a memory. Raises NotFoundError for an id this user does not have, or one
         that is in that state already."""
-        found = await self._rooms.stores.memories.get(self._rooms.scope, [memory_id])
+        found = await self._rooms.stores.memories.get(self._rooms.scope, [clean_text(memory_id)])
         if not found or found[0].state is state:
             wanted = "active" if state is MemoryState.FORGOTTEN else "forgotten"
             raise NotFoundError(f"there is no {wanted} memory {memory_id!r}; `memagent memory list` shows the ids")

@@ -46,6 +46,8 @@ class SessionView:
         self._counter = counter
         self._budget = budget
         self._entries: dict[str, list[Message | Mark]] = {}
+        self._shown: dict[str, frozenset[str]] = {}
+        """Which memories were shown beside which exchange; only of exchanges that have some."""
         self._closed: dict[str, ClosedExchange] = {}
         self._last_sequence = 0
         self._loaded = False
@@ -55,19 +57,21 @@ class SessionView:
         self._cut_sequence = 0
 
     async def refresh(self) -> None:
-        """Reads what is new in the journal, whoever wrote it."""
-        async with self._one_at_a_time:
-            await self._refresh()
+        """Reads what is new in the journal, whoever wrote it, and what was forgotten or restored since.
+        Whole even if the caller is cancelled."""
+        await asyncio.shield(self._refresh())
 
     async def _refresh(self) -> None:
-        if not self._loaded:
-            await self._load()
-        entries = await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence)
-        self._take(entries)
-        await self._close([i for i in self._pending if i != self.open_exchange_id])
-        if self._cut_sequence:
-            self._drop_before(self._cut_sequence)
-            self._cut_sequence = 0
+        async with self._one_at_a_time:
+            if not self._loaded:
+                await self._load()
+            entries = await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence)
+            self._take(entries)
+            await self._reconsider()
+            await self._close([i for i in self._pending if i != self.open_exchange_id])
+            if self._cut_sequence:
+                self._drop_before(self._cut_sequence)
+                self._cut_sequence = 0
 
     async def _load(self) -> None:
         cut = await self._journal.last_cut(self.scope, self.session_id)
@@ -117,10 +121,11 @@ class SessionView:
             if isinstance(entry, Mark) and entry.what is MarkKind.CONTEXT
         }
         items = [item for mark in marks.values() for item in _recalled_items(mark)]
+        for exchange_id, mark in marks.items():
+            if recalled := _recalled_items(mark):
+                self._shown[exchange_id] = frozenset(memory_id for memory_id, _, _ in recalled)
         texts = await self._manifests.texts(self.scope, [digest for _, _, digest in items]) if items else {}
-        ids = list({memory_id for memory_id, _, _ in items})
-        states = {m.id: m.state for m in await self._memories.get(self.scope, ids)} if ids else {}
-        inactive = frozenset(i for i in ids if states.get(i) is not MemoryState.ACTIVE)
+        inactive = await self._inactive(memory_id for memory_id, _, _ in items)
         self.forgotten |= inactive
         blocks: dict[str, ContextBlock] = {}
         for exchange_id, mark in marks.items():
@@ -137,20 +142,24 @@ class SessionView:
         self.open_exchange_id = None
         await self.refresh()
 
-    async def reconsider(self, memory_id: str) -> None:
-        """A memory was forgotten or restored: blocks that showed it are rendered anew."""
-        async with self._one_at_a_time:
-            self.forgotten -= {memory_id}
-            for exchange_id in self._closed:
-                marks = (entry for entry in self._entries[exchange_id] if isinstance(entry, Mark))
-                if any(item[0] == memory_id for mark in marks for item in _recalled_items(mark)):
-                    self._pending[exchange_id] = None
-            await self._refresh()
+    async def _reconsider(self) -> None:
+        """Blocks that showed what was forgotten or restored since, by anyone, are rendered anew."""
+        inactive = await self._inactive(memory_id for ids in self._shown.values() for memory_id in ids)
+        changed = inactive ^ self.forgotten
+        if changed:
+            self.forgotten = inactive
+            self._pending |= {exchange_id: None for exchange_id, ids in self._shown.items() if ids & changed}
+
+    async def _inactive(self, memory_ids: Iterable[str]) -> frozenset[str]:
+        ids = list(set(memory_ids))
+        states = {m.id: m.state for m in await self._memories.get(self.scope, ids)} if ids else {}
+        return frozenset(i for i in ids if states.get(i) is not MemoryState.ACTIVE)
 
     def _drop_before(self, sequence: int) -> None:
         gone = [i for i, closed in self._closed.items() if closed.exchange.first_sequence < sequence]
         for exchange_id in gone:
             del self._closed[exchange_id], self._entries[exchange_id]
+            self._shown.pop(exchange_id, None)
         if gone:
             self._rebuild()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memagent.agent.rooms import Rooms
 from memagent.errors import NotFoundError
+from memagent.sanitize import clean_text
 from stores.records import Message, Session
 
 LAST = "last"
@@ -23,6 +24,7 @@ class Sessions:
 
     async def find(self, wanted: str) -> str:
         """The id meant by an id, the beginning of one, or "last". Raises NotFoundError."""
+        wanted = clean_text(wanted)
         sessions = await self.list()
         if wanted == LAST:
             if not sessions:
@@ -30,7 +32,7 @@ class Sessions:
             return sessions[0].id
         if any(session.id == wanted for session in sessions):
             return wanted
-        matches = [session.id for session in sessions if session.id.startswith(wanted)]
+        matches = [session.id for session in sessions if wanted and session.id.startswith(wanted)]
         if len(matches) != 1:
             what = "no session begins" if not matches else f"{len(matches)} sessions begin"
             raise NotFoundError(f"{what} with {wanted!r}; `memagent sessions` shows them")

@@ -24,7 +24,11 @@ def memory_tools(remember: Remember, recall: Recall) -> list[Tool]:
             query: What to look for, in a few words, e.g. "sister city".
         """
         found = await recall(query)
-        lines = [f"- {item.memory.said_at:%Y-%m-%d}, {item.memory.trust.value}: {item.memory.text}" for item in found]
+        # one line each: a memory must not be able to pass for two
+        lines = [
+            f"- {item.memory.said_at:%Y-%m-%d}, {item.memory.trust.value}: {' '.join(item.memory.text.split())}"
+            for item in found
+        ]
         return "\n".join(lines) or "Nothing was found."
 
     @tool(name="remember")

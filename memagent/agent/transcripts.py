@@ -12,6 +12,9 @@ from memagent.errors import MemagentError
 from memagent.sanitize import clean_text
 from stores.records import ImagePart, Message, MessageRole, ToolCall
 
+_YEARS = range(2, 9_999)
+"""Those that exist in every time zone; some exports write the year 1 for "unknown"."""
+
 _ROLES = {
     "user": MessageRole.USER,
     "human": MessageRole.USER,
@@ -42,7 +45,7 @@ def transcript_entries(
     for number, raw in enumerate(messages, start=1):
         try:
             message = _message(raw, session_id, zone, now, new_id)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise MemagentError(
                 f"message {number} of the transcript cannot be read: {error}. Nothing was stored."
             ) from error
@@ -62,7 +65,7 @@ def _message(raw: Mapping[str, Any], session_id: str, zone: str, now: datetime, 
     if role is None:
         raise ValueError(f"its role is {raw.get('role')!r}; known are {', '.join(sorted(_ROLES))}")
     content, images = _content(raw.get("content"))
-    entry_id = str(raw.get("id") or new_id())
+    entry_id = clean_text(str(raw.get("id") or "")) or new_id()
     return Message(
         id=entry_id,
         session_id=session_id,
@@ -74,7 +77,7 @@ def _message(raw: Mapping[str, Any], session_id: str, zone: str, now: datetime, 
         images=images,
         name=clean_text(str(raw["name"])) if raw.get("name") else None,
         calls=tuple(_call(call, new_id) for call in raw.get("tool_calls") or ()),
-        call_id=str(raw["tool_call_id"]) if raw.get("tool_call_id") else None,
+        call_id=clean_text(str(raw["tool_call_id"])) if raw.get("tool_call_id") else None,
         imported=True,
     )
 
@@ -93,7 +96,7 @@ def _content(value: Any) -> tuple[str, tuple[ImagePart, ...]]:
             texts.append(part)
         elif part.get("type") == "image_url":
             source: Any = part["image_url"]
-            images.append(ImagePart(url=source if isinstance(source, str) else source["url"]))
+            images.append(ImagePart(url=clean_text(source if isinstance(source, str) else source["url"])))
         else:
             texts.append(str(part.get("text", "")))
     return "\n".join(texts), tuple(images)
@@ -103,7 +106,9 @@ def _call(raw: Mapping[str, Any], new_id: Callable[[], str]) -> ToolCall:
     function = raw.get("function") or raw
     arguments = function.get("arguments")
     return ToolCall(
-        id=str(raw.get("id") or new_id()), name=clean_text(str(function["name"])), arguments=_arguments(arguments)
+        id=clean_text(str(raw.get("id") or "")) or new_id(),
+        name=clean_text(str(function["name"])),
+        arguments=_arguments(arguments),
     )
 
 
@@ -111,16 +116,22 @@ def _arguments(value: Any) -> str:
     """Arguments as the text of a JSON object, whatever they were; a strict server refuses anything else."""
     if isinstance(value, str) and value.strip():
         try:
-            value = json.loads(value)
+            value = _strict(value)
         except json.JSONDecodeError:
             value = {"_invalid": value}
     if not isinstance(value, Mapping):
         value = {} if value in (None, "") else {"_value": value}
-    return clean_text(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    return clean_text(json.dumps(_strict(json.dumps(value)), ensure_ascii=False))
+
+
+def _strict(text: str) -> Any:
+    return json.loads(text, parse_constant=lambda _: None)  # NaN and infinities are no JSON
 
 
 def _time(value: Any, zone: str, now: datetime) -> datetime:
     if value is None:
         return now
     time = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    if time.year not in _YEARS:
+        raise ValueError(f"its time is {value}; leave 'at' out if it is not known")
     return time.replace(tzinfo=ZoneInfo(zone)) if time.tzinfo is None else time

@@ -69,8 +69,10 @@ def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | No
         return "tool set changed"
     if previous.system_hash != current.system_hash:
         return "model or settings changed"
+    if previous.first_sequence != current.first_sequence:
+        return "compaction"
     if previous.forgotten != current.forgotten:
         return "forgotten"
-    if previous.first_sequence != current.first_sequence or previous.shortened or current.shortened:
+    if previous.shortened or current.shortened:
         return "compaction"
     return None

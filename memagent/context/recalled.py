@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,9 @@ from memagent.memory.recall import Recalled
 from memagent.memory.sameness import normalised
 from stores.records import Memory, MemoryKind, Trust
 
-_ROLES = frozenset(Trust)
+_ROLES = frozenset(Trust) | {"system", "developer"}
+_NOT_NAME = re.compile(r"[^\w.,'’@&-]+")
+SPEAKER_CHARS = 40
 LEAST_LINE_RAW = 48
 """A longer memory than this may be shortened so that it does not push out all others."""
 
@@ -78,5 +81,12 @@ def line_of(memory: Memory, limit_raw: int, counter: TokenCounter) -> str:
     text = " ".join(shorten(" ".join(memory.text.split()), limit_raw, counter.text).text.split())
     if memory.kind is MemoryKind.FACT:
         return f'Kept on {day}: "{text}"'
-    speaker = memory.speaker or memory.trust.value
-    return f'{f"The {speaker}" if speaker in _ROLES else speaker} said on {day}: "{text}"'
+    return f'{_speaker(memory)} said on {day}: "{text}"'
+
+
+def _speaker(memory: Memory) -> str:
+    """Who said it. Names come from outside: one line of letters, and none that passes for another role."""
+    name = " ".join(_NOT_NAME.sub(" ", memory.speaker or "").split())[:SPEAKER_CHARS].strip()
+    if not name or name.casefold().removeprefix("the ") in _ROLES:
+        return f"The {memory.trust.value}"
+    return name

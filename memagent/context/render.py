@@ -167,7 +167,7 @@ def call_message(turn: Turn, arguments: dict[str, str] | None = None) -> Wire:
                 "id": call.id,
                 "type": "function",
                 "function": {
-                    "name": _NOT_TOOL_NAME.sub("_", call.name)[:64],
+                    "name": _NOT_TOOL_NAME.sub("_", call.name)[:64] or "unnamed",
                     "arguments": replaced.get(call.id, call.arguments),
                 },
             }

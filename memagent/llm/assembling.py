@@ -131,12 +131,14 @@ def arguments_text(text: str) -> str:
         return "{}"
     try:
         value: Any = json.loads(text, parse_constant=lambda _: None)
+    except RecursionError:  # some thousand brackets inside one another
+        return object_text(_unparsed(text))
     except ValueError:
         whole = text.strip().startswith("{") and text.strip().endswith("}") and text.count('"') % 2 == 0
         value = json_repair.loads(text, skip_json_loads=True) if whole else None
     try:
         return object_text(cast("dict[str, Any]", value) if isinstance(value, dict) else _unparsed(text))
-    except ValueError:  # a number beyond every float
+    except (ValueError, RecursionError):  # a number beyond every float
         return object_text(_unparsed(text))
 
 
@@ -149,7 +151,7 @@ def _is_object(text: str) -> bool:
         return False
     try:
         return isinstance(json.loads(text), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -30,6 +30,7 @@ from stores.records import ToolCall
 TEMPERATURE_WITH_TOOLS = 0.2
 _LIST_MODELS_SECONDS = 3.0
 _LISTED_MODELS = 5
+_NO_STREAM = ("text/html", "text/plain", "application/json")
 
 
 class _Create(Protocol):
@@ -113,10 +114,11 @@ class OpenAIChat:
         assembly = Assembly(names)
         gate = CallGate(names if self._dialect.text_calls and request.tool_choice != "none" else ())
         shown: list[str] = []
-        trouble = ""
+        kind = trouble = ""
         try:
             create = cast("_Create", self._client.chat.completions.create)
             chunks = await create(**self._params(request))
+            kind = chunks.response.headers.get("content-type", "").partition(";")[0]
             async with chunks:
                 async for chunk in chunks:
                     if text := gate.feed(assembly.add(_fields(chunk))):
@@ -129,6 +131,8 @@ class OpenAIChat:
             trouble = str(failed.error)
         if assembly.finish_reason is None or trouble:
             if not shown:
+                if kind in _NO_STREAM:
+                    raise FailedError(self._no_stream(kind))
                 raise FailedError(self._broke_off(), times=None)
             notice = trouble or f"{self._endpoint} ended the answer without saying why"
             yield self._completion(request, assembly, shown, [], "partial", start, [notice])
@@ -227,6 +231,12 @@ class OpenAIChat:
         if isinstance(error, openai.APIError):
             return self._refusal(Complaint(None, error.code or error.type or "", self._said(error)))
         return FailedError(ModelReplyError(f"{self._endpoint} sent what is not JSON: {error}"), times=1)
+
+    def _no_stream(self, kind: str) -> ModelError:
+        return ModelReplyError(
+            f"{self._endpoint} answered with {kind}, which is no stream of a chat completion: is the address "
+            "(base_url) right? Most end in /v1"
+        )
 
     def _nothing_answers(self) -> ModelError:
         return ModelUnreachableError(

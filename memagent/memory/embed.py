@@ -33,6 +33,10 @@ CHUNK_TOKENS = 220
 MAX_CHUNKS = 64
 
 
+class EmbeddingError(Exception):
+    """The embedder failed at a text; its own error is the cause."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors. Called from one thread at a time; may block."""
 
@@ -126,6 +130,14 @@ def _chunk_end(text: str, start: int) -> int:
     return space + 1 if space > start + (end - start) // 2 else end
 
 
+def _as_bytes(rows: Vectors, count: int) -> list[bytes]:
+    """The rows as float32 bytes. Raises ValueError unless they are so many finite vectors."""
+    vectors = np.asarray(rows, dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+        raise ValueError(f"the embedder gave {vectors.shape} for {count} texts, or numbers that are not finite")
+    return [row.tobytes() for row in vectors]
+
+
 class EmbeddingService:
     """One embedder, loaded in the background and used from one thread."""
 
@@ -156,7 +168,7 @@ class EmbeddingService:
 
     @property
     def failure(self) -> Exception | None:
-        """Why the embedder could not be loaded, once it is known."""
+        """Why the embedder could not be loaded, or failed when it was used last."""
         return self._failure
 
     @property
@@ -172,22 +184,20 @@ class EmbeddingService:
         return self._embedder is not None
 
     async def query(self, text: str) -> bytes | None:
-        """A query's vector; None while there is no embedder."""
+        """A query's vector; None while there is no embedder. Raises EmbeddingError."""
         embedder = self._embedder
         if embedder is None:
             return None
-        vector = await self._in_thread(lambda: embedder.embed_query(text))
-        return np.asarray(vector, dtype=np.float32).tobytes()
+        return (await self._in_thread(lambda: _as_bytes(embedder.embed_query(text)[np.newaxis], 1)))[0]
 
     async def passages(self, texts: Sequence[str]) -> list[list[bytes]]:
-        """The chunks' vectors of each text. Only after `wait` returned True."""
+        """The chunks' vectors of each text. Only after `wait` returned True. Raises EmbeddingError."""
         embedder = self._embedder
         if embedder is None:
             raise RuntimeError("no embedder is loaded")
         pieces = [chunks(text) for text in texts]
         flat = [piece for group in pieces for piece in group]
-        rows = await self._in_thread(lambda: embedder.embed_passages(flat))
-        vectors = iter([np.asarray(row, dtype=np.float32).tobytes() for row in rows])
+        vectors = iter(await self._in_thread(lambda: _as_bytes(embedder.embed_passages(flat), len(flat))))
         return [[next(vectors) for _ in group] for group in pieces]
 
     async def _in_thread(self, call: Callable[[], T]) -> T:

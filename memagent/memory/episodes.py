@@ -3,8 +3,10 @@ each text the person asked to keep. Pure; recall never depends on a model."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
+from hashlib import blake2b
 
 from stores.records import Mark, MarkKind, Memory, MemoryKind, Message, MessageRole, Trust
 
@@ -27,7 +29,7 @@ def memories_of(entries: Iterable[Message | Mark], now: datetime) -> list[Memory
 
 def _episode_of(entry: Message, now: datetime) -> Memory:
     return Memory(
-        id=f"e-{entry.id}",
+        id=_episode_id(entry),
         kind=MemoryKind.EPISODE,
         text=entry.content,
         trust=_TRUST[entry.role],
@@ -38,6 +40,13 @@ def _episode_of(entry: Message, now: datetime) -> Memory:
         speaker=entry.name or entry.role.value,
         source_ids=(entry.id,),
     )
+
+
+def _episode_id(entry: Message) -> str:
+    if not entry.imported:
+        return f"e-{entry.id}"
+    # ids from elsewhere are unique in their session only: many transcripts begin with "1"
+    return f"e-{blake2b(json.dumps([entry.session_id, entry.id]).encode(), digest_size=10).hexdigest()}"
 
 
 def fact_of(mark: Mark, now: datetime) -> Memory:

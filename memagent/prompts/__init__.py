@@ -14,7 +14,10 @@ from string import Template
 FENCE = "context"
 """The name of the fence around recalled text and the date."""
 
-_TAG = re.compile(rf"<(?=\s*/?\s*{FENCE}\b)", re.IGNORECASE)
+# A model reads a tag through invisible characters, odd slashes, full-width letters and HTML escapes.
+_UNSEEN = "\\s\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+_LETTERS = f"[{_UNSEEN}]*".join(f"[{letter}{chr(ord(letter) + 0xFEE0)}]" for letter in FENCE)
+_TAG = re.compile(rf"(?:[<＜﹤]|&lt;?|&#(?:60|x3c);?)(?=[{_UNSEEN}/\\!?／∕⁄]*{_LETTERS}(?![^\W_]))", re.IGNORECASE)
 
 
 @cache

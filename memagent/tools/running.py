@@ -87,7 +87,7 @@ async def _run(
         )
     try:
         arguments = _validated(tool, call.arguments)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Outcome(call, error_text("bad_arguments", _reasons(error), "call again with corrected arguments"), True)
     if tool.side_effect and (refusal := await refused(call)):
         return Outcome(call, refusal, True)
@@ -103,7 +103,7 @@ def _validated(tool: Tool, text: str) -> dict[str, Any]:
     return {name: getattr(model, name) for name in tool.arguments.model_fields}
 
 
-def _reasons(error: ValueError) -> str:
+def _reasons(error: ValueError | RecursionError) -> str:
     if isinstance(error, ValidationError):
         lines = [f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in error.errors()[:5]]
         return "; ".join(lines)
@@ -114,11 +114,13 @@ async def _refused(call: ToolCall, approve: Approve | None) -> str | None:
     """Why a call with a side effect must not run, or None when a person agreed."""
     if approve is None:
         return error_text("not_approved", f"{call.name} has side effects and nobody could be asked; it did not run")
-    if inspect.iscoroutinefunction(approve):
-        answer = approve(call)
-    else:  # a person may take minutes, and the loop serves everybody
-        answer = await _in_thread(lambda: approve(call), "approve")
-    agreed = await answer if inspect.isawaitable(answer) else answer
+    try:
+        # in a thread: whoever asks a person blocks, and the loop has other things to do meanwhile
+        answer = await _in_thread(lambda: approve(call), f"approve-{call.name}")
+        agreed = await _contained(answer) if inspect.isawaitable(answer) else answer
+    except Exception as error:  # noqa: BLE001  a host's function: if it cannot ask, nobody agreed
+        reason = f"asking for approval failed ({type(error).__name__}: {error})"
+        return error_text("not_approved", f"{call.name} did not run: {reason}")
     return None if agreed is True else error_text("denied", f"denied by the user; {call.name} did not run")
 
 
@@ -127,10 +129,11 @@ async def _execute(tool: Tool, call: ToolCall, arguments: dict[str, Any], timeou
     try:
         async with limit:
             if inspect.iscoroutinefunction(tool.function):
-                value = await tool.function(**arguments)
+                text = to_text(await _contained(tool.function(**arguments)))
             else:
-                value = await _in_thread(lambda: tool.function(**arguments), tool.name)
-        return Outcome(call, to_text(value))
+                # made text there too: a generator does its work only then
+                text = await _in_thread(lambda: to_text(tool.function(**arguments)), f"tool-{tool.name}")
+        return Outcome(call, text)
     except Exception as error:  # noqa: BLE001  a tool is foreign code: whatever it raises is data for the model
         if limit.expired():
             message = f"no result within {timeout_seconds:g} s; it may still be running"
@@ -139,7 +142,20 @@ async def _execute(tool: Tool, call: ToolCall, arguments: dict[str, Any], timeou
 
 
 class ToolExitError(Exception):
-    """A tool tried to end the process; inside a thread of the agent that is only the tool's failure."""
+    """A tool tried to end the process or the task; inside the agent that is only the tool's failure."""
+
+
+async def _contained(work: Awaitable[Any]) -> Any:
+    """Awaits foreign code: its exits must not end the loop, nor its own cancellation pass for the person's."""
+    try:
+        return await work
+    except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        raise ToolExitError(f"the tool raised {type(error).__name__}") from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise ToolExitError("the tool was cancelled from inside") from error
 
 
 async def _in_thread(function: Callable[[], Any], name: str) -> Any:
@@ -168,5 +184,5 @@ async def _in_thread(function: Callable[[], Any], name: str) -> Any:
             loop.call_soon_threadsafe(settle, value, failure)
 
     context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(work,), name=f"memagent-tool-{name}", daemon=True).start()
+    threading.Thread(target=context.run, args=(work,), name=f"memagent-{name}", daemon=True).start()
     return await result
