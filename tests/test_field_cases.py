@@ -18,7 +18,7 @@ import pytest
 from memagent import Agent, PromptTooLargeError, load_settings, tool
 from memagent.tools.definition import Tool
 from tests.agents import agent_on, newest
-from tests.scripted_server import ScriptedServer, call
+from tests.scripted_server import Reply, ScriptedServer, call
 from tests.wire import count_text, prompt_tokens
 
 
@@ -68,9 +68,13 @@ def test_c04_arguments_of_earlier_calls_count(scripted: ScriptedServer, tmp_path
         agent.ingest(history)
         agent.ask("and now?")
     assert fits(scripted.bodies[0], 4_000)
-    whole = "tool_calls" in str(scripted.bodies[0]["messages"])
-    assert whole is (words == 100 or words == 1_500)
-    assert not whole or prompt_tokens(scripted.bodies[0]) >= words
+    made = scripted.bodies[0]["messages"][2]["tool_calls"][0]  # never without its name and id
+    assert (made["id"], made["function"]["name"]) == ("c1", "put")
+    if words < 2_000:
+        assert made["function"]["arguments"] == arguments
+        assert prompt_tokens(scripted.bodies[0]) >= words
+    else:
+        assert "left out" in json.loads(made["function"]["arguments"])["_shortened"]
 
 
 def test_c04_huge_arguments_in_the_exchange_being_answered(scripted: ScriptedServer, tmp_path: Path) -> None:
@@ -317,3 +321,23 @@ def test_an_embedder_that_cannot_load_is_told_and_words_still_work(scripted: Scr
         reply = agent.ask("when is the harbour closed?")
     assert "Mondays" in newest(scripted.bodies[0])
     assert any("embedder" in getattr(event, "text", "") for event in reply.events)
+
+
+def test_the_newest_exchange_stays_however_much_its_tools_said(scripted: ScriptedServer, tmp_path: Path) -> None:
+    @tool
+    def report(part: int) -> str:
+        """A long report."""
+        return f"part {part}: " + f"figure{part} " * 2_000
+
+    calls = [Reply(calls=[("report", {"part": part}), ("report", {"part": part + 1})]) for part in (0, 2, 4)]
+    scripted.add(*calls, "The first is 17, the second 23.", "23, as I said.", "Yes.")
+    with agent_on(scripted, tmp_path, window_tokens=4_096, tools=[report]) as agent:
+        agent.ask("what do the reports say?")
+        reply = agent.ask("and the second one?")
+        assert reply.manifest.window_exchanges == 1
+        assert reply.manifest.prefix_break == "compaction"
+        assert agent.ask("sure?").manifest.prefix_break is None
+    sent = scripted.bodies[-2]["messages"]
+    assert sent[-2]["content"] == "The first is 17, the second 23."
+    assert "what do the reports say?" in sent[1]["content"]
+    assert scripted.bodies[-1]["messages"][: len(sent)] == sent

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from memagent.agent.composing import Composer
@@ -61,6 +62,15 @@ class Answer:
     prompt: Prompt | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """What the person is told last, and why. ``partial``: it was cut off."""
+
+    text: str
+    reason: FinishReason
+    partial: bool = False
+
+
 class ExchangeRun:
     """One exchange, from the person's message to the final answer. `start` is called once."""
 
@@ -91,7 +101,9 @@ class ExchangeRun:
         self._seen: set[tuple[str, str, str]] = set()
         self._asked = self._message(MessageRole.USER, question.text, id=self._exchange_id, images=question.images)
         self._task: asyncio.Task[Answer] | None = None
-        self._ending = False
+        self._work: asyncio.Task[_Ending] | None = None
+        self._before: datetime | None = None
+        self._stopped = self._ending = False
 
     @property
     def exchange_id(self) -> str:
@@ -104,8 +116,14 @@ class ExchangeRun:
         return self._task
 
     def cancel(self) -> bool:
-        """Stops the answer and keeps what was said; False when it has ended or is about to."""
-        return self._task is not None and not self._ending and self._task.cancel()
+        """Stops the answer, at any moment and any number of times, and keeps what was said; False when it
+        has ended or is about to."""
+        if self._task is None or self._ending:
+            return False
+        self._stopped = True
+        if self._work is not None:
+            self._work.cancel()
+        return True
 
     async def stopped(self) -> None:
         """Cancels and waits for the end, whatever it is."""
@@ -114,15 +132,18 @@ class ExchangeRun:
             await asyncio.wait([self._task])
 
     async def _run(self) -> Answer:
+        """Never cancelled itself: only the model's and the tools' work is, so that the beginning and the
+        end of an exchange are always whole."""
         try:
-            return await self._answered()
-        except asyncio.CancelledError:
-            self._ending = True
-            if self._task is not None:
-                self._task.uncancel()  # the rest of this is the orderly end of a cancelled exchange
-            if not self._entries:
-                await self._write(self._asked)
-            return await self._end(self._spoken, "cancelled", partial=True)
+            await self._open()
+            self._work = asyncio.create_task(self._answered())
+            if self._stopped:
+                self._work.cancel()
+            try:
+                ending = await self._work
+            except asyncio.CancelledError:
+                ending = _Ending(self._spoken, "cancelled", partial=True)
+            return await self._end(ending)
         finally:
             await self._tidy()
 
@@ -137,8 +158,8 @@ class ExchangeRun:
         except StoreError as error:
             self._emit(Notice(level="warning", text=f"the window could not be brought up to date: {error}"))
 
-    async def _answered(self) -> Answer:
-        await self._open()
+    async def _answered(self) -> _Ending:
+        await self._remind()
         stop: FinishReason = "stop"
         for turn in range(1, self._rooms.settings.turn_limit + 1):
             if turn == self._rooms.settings.turn_limit and turn > 1:
@@ -147,26 +168,30 @@ class ExchangeRun:
             if not completion.calls:
                 partial = completion.finish_reason == "partial"
                 reason = "partial" if partial else "length" if completion.finish_reason == "length" else stop
-                return await self._end(completion.text, reason, partial=partial)
+                return _Ending(completion.text, reason, partial)
             if stop != "stop":
                 break  # told not to call tools, the model called one: that call is neither run nor stored
             if not await self._use_tools(completion):
                 stop = "no_progress"
         if stop == "stop":
             stop = "turn_limit"
-        return await self._end(STOPPED[stop].format(turns=self._rooms.settings.turn_limit), stop)
+        return _Ending(STOPPED[stop].format(turns=self._rooms.settings.turn_limit), stop)
 
     async def _open(self) -> None:
-        """The message goes to the journal first; then what memory has to say about it."""
-        question = self._question
+        """The message goes to the journal, before anything is sent or recalled."""
         await self._rooms.indexer.catch_up(self._rooms.scope)
         await self._view.refresh()
-        before = self._view.last_at or await self._composer.last_talk()
+        self._before = self._view.last_at or await self._composer.last_talk()
         self._view.open_exchange_id = self._exchange_id
         # composed against an unsent prompt first: what can never fit is refused before anything is stored
         self._composer.prompt(self._view, self._exchange([self._asked]))
         await self._write(self._asked)
-        self._block, self._candidates = await self._composer.recall(self._view, question.text, self._asked.id, before)
+
+    async def _remind(self) -> None:
+        """What memory has to say about the message."""
+        self._block, self._candidates = await self._composer.recall(
+            self._view, self._question.text, self._exchange_id, self._before
+        )
         if self._block.recalled:
             self._emit(Recalled(memory_ids=tuple(line.memory_id for line in self._block.recalled)))
         await self._write(self._mark(MarkKind.CONTEXT, **await self._composer.block_data(self._block)))
@@ -267,11 +292,11 @@ class ExchangeRun:
         self._seen |= results
         return news
 
-    async def _end(self, text: str, reason: FinishReason, *, partial: bool = False) -> Answer:
+    async def _end(self, ending: _Ending) -> Answer:
         self._ending = True
-        if text.strip():  # an exchange that was stopped before a word came has no answer
-            await self._write(self._message(MessageRole.ASSISTANT, text, partial=partial))
-        return Answer(text, reason, self._usage, self._prompt)
+        if ending.text.strip():  # an exchange that was stopped before a word came has no answer
+            await self._write(self._message(MessageRole.ASSISTANT, ending.text, partial=ending.partial))
+        return Answer(ending.text, ending.reason, self._usage, self._prompt)
 
     async def _write(self, entry: Message | Mark) -> None:
         """A cancellation does not stop what has been asked of the journal, so that nothing is written twice."""

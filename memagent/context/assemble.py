@@ -161,6 +161,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         left_out_exchanges=left_out,
         first_sequence=shown,
         shortened=turns.notes,
+        shortened_exchanges=window.shortened(left_out),
         compaction="due" if due else "none",
         candidates=_as_shown(source.candidates, fixed.block),
         system_hash=_hash(fixed.system["content"] if fixed.system else ""),

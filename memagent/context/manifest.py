@@ -48,6 +48,8 @@ class Manifest(BaseModel):
     first_sequence: int
     shortened: tuple[str, ...] = ()
     """What was shown only in part, in words."""
+    shortened_exchanges: int = 0
+    """How many exchanges of the window show only a part of their tool turns."""
     compaction: Literal["none", "due", "done"] = "none"
     prefix_break: BreakCause | None = None
     candidates: tuple[Candidate, ...] = ()
@@ -73,6 +75,6 @@ def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | No
         return "compaction"
     if previous.forgotten != current.forgotten:
         return "forgotten"
-    if previous.shortened or current.shortened:
+    if previous.shortened or current.shortened or previous.shortened_exchanges != current.shortened_exchanges:
         return "compaction"
     return None

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memagent.context.budget import Budget
-from memagent.context.render import Exchange, Wire, answer_message, turn_messages, user_message
+from memagent.context.fit import fit_turns
+from memagent.context.render import Exchange, Wire, answer_message, user_message
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.sameness import normalised
 
@@ -18,7 +19,8 @@ from memagent.memory.sameness import normalised
 @dataclass(frozen=True, slots=True)
 class ClosedExchange:
     """A closed exchange as it stands in prompts. ``tokens_raw`` is all of it, ``recalled_raw`` the part
-    that recalled text takes; ``words`` is what was said in it, normalised, between two spaces."""
+    that recalled text takes; ``words`` is what was said in it, normalised, between two spaces;
+    ``shortened`` says that of its tool turns only a part is shown."""
 
     exchange: Exchange
     messages: tuple[Wire, ...]
@@ -26,24 +28,26 @@ class ClosedExchange:
     recalled_raw: int
     entry_ids: frozenset[str]
     words: str
+    shortened: bool
 
 
 def close_exchange(exchange: Exchange, budget: Budget, counter: TokenCounter) -> ClosedExchange:
-    """Renders and counts an exchange once."""
-    block_text = exchange.block.render()
-    messages = [user_message(exchange, block_text)]
-    for turn in exchange.turns:
-        messages += turn_messages(turn, budget.result_raw(len(turn.results)), counter)
-    messages.append(answer_message(exchange))
+    """Renders and counts an exchange once. Its tool turns give way, as in a running exchange, so that it
+    leaves room for the next message: else the newest answer could be too large for its prompt."""
+    user, answer = user_message(exchange, exchange.block.render()), answer_message(exchange)
+    said_raw = counter.message(user) + counter.message(answer)
+    turns = fit_turns(exchange.turns, budget, max(0, budget.due_raw - said_raw), counter)
+    messages = [user, *turns.messages, answer]
     said = [message for message in (exchange.user, exchange.answer) if message is not None]
     for turn in exchange.turns:
         said += [turn.assistant, *turn.results]
     return ClosedExchange(
         exchange=exchange,
         messages=tuple(messages),
-        tokens_raw=sum(counter.message(message) for message in messages),
+        tokens_raw=said_raw + turns.tokens_raw,
         recalled_raw=exchange.block.recalled_raw(counter),
         entry_ids=frozenset(message.id for message in said),
+        shortened=bool(turns.notes),
         words=f" {normalised(' '.join(message.content for message in said))} ",
     )
 
@@ -57,6 +61,7 @@ class Window:
         self._starts: list[int] = []
         self._sums: list[int] = [0]
         self._recalled_sums: list[int] = [0]
+        self._shortened_sums: list[int] = [0]
         self._entry_ids: set[str] = set()
         self._recalled: set[tuple[str, int]] = set()
         for exchange in exchanges:
@@ -79,6 +84,7 @@ class Window:
         self._starts.append(len(self._messages))
         self._closed.append(closed)
         self._messages += closed.messages
+        self._shortened_sums.append(self._shortened_sums[-1] + closed.shortened)
         self._entry_ids |= closed.entry_ids
         self._recalled |= {(line.memory_id, line.version) for line in closed.exchange.block.recalled}
         self._sums.append(self._sums[-1] + closed.tokens_raw)
@@ -93,6 +99,10 @@ class Window:
 
     def recalled_raw(self, from_exchange: int) -> int:
         return self._recalled_sums[-1] - self._recalled_sums[from_exchange]
+
+    def shortened(self, from_exchange: int) -> int:
+        """How many exchanges from that one on are shown with a part of their tool turns."""
+        return self._shortened_sums[-1] - self._shortened_sums[from_exchange]
 
     def has_recalled(self, memory_id: str, version: int) -> bool:
         """Whether this version of a memory was recalled for an exchange of the window."""
