@@ -166,8 +166,8 @@ class SessionView:
     def cut_figures(self, count: int) -> tuple[int, int]:
         """The first sequence that stays when ``count`` exchanges leave, and the window's tokens then."""
         after_raw = self.window.tokens_raw(count)
-        if kept := self.window.exchanges[count:]:
-            return kept[0].exchange.first_sequence, after_raw
+        if first_kept := self.window.first_sequence(count):
+            return first_kept, after_raw
         open_entries = self._entries.get(self.open_exchange_id or "")  # it stays, whole
         return (open_entries[0].sequence if open_entries else self._last_sequence + 1), after_raw
 

@@ -26,7 +26,7 @@ from memagent.context.budget import (
 from memagent.context.fit import fit_turns
 from memagent.context.manifest import SECTIONS, Candidate, Manifest
 from memagent.context.render import ContextBlock, Exchange, Wire, user_message
-from memagent.context.window import Window
+from memagent.context.window import Window, WindowPart
 from memagent.errors import PromptTooLargeError
 from memagent.llm.profiles import ModelProfile
 from memagent.llm.tokens import REPLY_PRIMING_TOKENS, TokenCounter
@@ -57,8 +57,16 @@ class Prompt:
     """Exactly what would be sent, and why. ``messages`` and ``tools`` give fresh copies."""
 
     manifest: Manifest
-    wire_messages: tuple[Wire, ...]
+    head: tuple[Wire, ...]
+    window: WindowPart
+    tail: tuple[Wire, ...]
     wire_tools: tuple[dict[str, Any], ...]
+
+    @property
+    def wire_messages(self) -> list[Wire]:
+        """The messages themselves, in order; not to be changed. Joined only when asked for, so that a
+        prompt costs the same however long its window is."""
+        return [*self.head, *self.window, *self.tail]
 
     @property
     def messages(self) -> list[Wire]:
@@ -131,8 +139,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
     budget, window = fixed.budget, source.window
     turns = fit_turns(source.current.turns, budget, budget.limit_raw - fixed.total_raw, counter)
     left_out = exchanges_that_fit(window.sums_raw, budget.limit_raw - fixed.total_raw - turns.tokens_raw)
-    head = [] if fixed.system is None else [fixed.system]
-    messages = (*head, *window.messages(left_out), fixed.user, *turns.messages)
+    head = () if fixed.system is None else (fixed.system,)
     recalled_raw = window.recalled_raw(left_out) + fixed.recalled_raw
     total_raw = fixed.total_raw + turns.tokens_raw + window.tokens_raw(left_out)
     raw = {
@@ -144,9 +151,6 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         "recalled": recalled_raw,
         "current": fixed.user_raw - fixed.recalled_raw + turns.tokens_raw + REPLY_PRIMING_TOKENS,
     }
-    shown = (
-        window.exchanges[left_out].exchange.first_sequence if left_out < len(window) else source.current.first_sequence
-    )
     due = left_out > 0 or (total_raw >= budget.due_raw and len(window) > 1)
     manifest = Manifest(
         model=source.profile.name,
@@ -159,7 +163,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         sections=_estimated_sections(raw, budget),
         window_exchanges=len(window) - left_out,
         left_out_exchanges=left_out,
-        first_sequence=shown,
+        first_sequence=window.first_sequence(left_out) or source.current.first_sequence,
         shortened=turns.notes,
         shortened_exchanges=window.shortened(left_out),
         compaction="due" if due else "none",
@@ -170,7 +174,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         forgotten=source.forgotten,
         prompt_versions={name: prompts.version(name) for name in ("system", "context", "recalled")},
     )
-    return Prompt(manifest, messages, fixed.offer.tools)
+    return Prompt(manifest, head, window.messages(left_out), (fixed.user, *turns.messages), fixed.offer.tools)
 
 
 def _fit_fixed(source: PromptSource, counter: TokenCounter) -> _Fixed:

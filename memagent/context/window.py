@@ -6,7 +6,7 @@ as running sums, so that no prompt costs more in a long session than in a short 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memagent.context.budget import Budget
@@ -52,6 +52,18 @@ def close_exchange(exchange: Exchange, budget: Budget, counter: TokenCounter) ->
     )
 
 
+@dataclass(frozen=True, slots=True)
+class WindowPart:
+    """A run of a window's messages, not copied: the list behind it only ever grows."""
+
+    messages: list[Wire]
+    start: int
+    stop: int
+
+    def __iter__(self) -> Iterator[Wire]:
+        return iter(self.messages[self.start : self.stop])
+
+
 class Window:
     """The closed exchanges, oldest first."""
 
@@ -71,10 +83,6 @@ class Window:
         return len(self._closed)
 
     @property
-    def exchanges(self) -> tuple[ClosedExchange, ...]:
-        return tuple(self._closed)
-
-    @property
     def sums_raw(self) -> list[int]:
         """``[i]`` is the size of the first i exchanges. Not to be changed by the caller."""
         return self._sums
@@ -90,9 +98,14 @@ class Window:
         self._sums.append(self._sums[-1] + closed.tokens_raw)
         self._recalled_sums.append(self._recalled_sums[-1] + closed.recalled_raw)
 
-    def messages(self, from_exchange: int) -> list[Wire]:
-        """The messages from that exchange on."""
-        return self._messages[self._starts[from_exchange] :] if from_exchange < len(self) else []
+    def messages(self, from_exchange: int) -> WindowPart:
+        """The messages from that exchange on, as they stand now."""
+        start = self._starts[from_exchange] if from_exchange < len(self) else len(self._messages)
+        return WindowPart(self._messages, start, len(self._messages))
+
+    def first_sequence(self, from_exchange: int) -> int | None:
+        """The journal sequence that the window from that exchange on begins at; None if nothing is left."""
+        return self._closed[from_exchange].exchange.first_sequence if from_exchange < len(self) else None
 
     def tokens_raw(self, from_exchange: int) -> int:
         return self._sums[-1] - self._sums[from_exchange]

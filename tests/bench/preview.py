@@ -13,7 +13,7 @@ from tests.agents import agent_on
 from tests.scripted_server import ScriptedServer
 
 LENGTHS = (100, 1_000, 10_000)
-WINDOWS = (8_192, 131_072)
+WINDOWS = (8_192, 131_072, 1_000_000)
 ROUNDS = 300
 
 
