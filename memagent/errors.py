@@ -24,6 +24,7 @@ StoreError                       the stores' family: see stores.errors (re-expor
 from __future__ import annotations
 
 from stores.errors import (
+    BlobMissingError,
     DiskFullError,
     StoreBusyError,
     StoreClosedError,
@@ -34,6 +35,7 @@ from stores.errors import (
 
 __all__ = [
     "AgentClosedError",
+    "BlobMissingError",
     "ContextError",
     "ContextTooLongError",
     "DiskFullError",

@@ -56,6 +56,10 @@ class Journal(Protocol):
         """The scope's sessions, last used first."""
         ...
 
+    async def overflow_digests(self, scope: Scope) -> set[str]:
+        """The blobs that entries of the scope refer to. Walks all its entries: for the doctor, not for talk."""
+        ...
+
 
 class MemoryTable(Protocol):
     """Facts and episodes. Writing a memory also writes its lexical index entry and an outbox row for
@@ -182,6 +186,73 @@ class Outbox(Protocol):
     async def requeue(self, scope: Scope | None = None) -> int:
         """Adds a task for every active memory of one scope, or of all (to rebuild their vectors), and says
         how many."""
+        ...
+
+
+class BlobInfo(NamedTuple):
+    """A stored text. ``modified_at`` is seconds since 1970."""
+
+    digest: str
+    size_bytes: int
+    modified_at: float
+
+
+class BlobStore(Protocol):
+    """Texts too long for the journal, by scope and SHA-256 (hex). The same text is kept once a scope."""
+
+    async def put(self, scope: Scope, content: bytes) -> str:
+        """Stores and returns the digest. What was written has been read back and is equal, or a StoreError
+        is raised and nothing is left under the digest."""
+        ...
+
+    async def get(self, scope: Scope, digest: str) -> bytes:
+        """All of it. Raises BlobMissingError, or StoreCorruptError when its content does not fit its digest."""
+        ...
+
+    async def list(self, scope: Scope) -> list[BlobInfo]:
+        """All blobs of the scope, leftovers of crashed writes included, in no order."""
+        ...
+
+    async def delete(self, scope: Scope, digests: Sequence[str]) -> None:
+        """Unknown digests are ignored."""
+        ...
+
+
+class Passage(NamedTuple):
+    """A piece of a journal entry's text: what a search in the history finds. ``start`` is its offset in
+    characters in the whole text (of the blob, where the text overflowed)."""
+
+    entry_id: str
+    session_id: str
+    start: int
+    text: str
+
+
+class PassageHit(NamedTuple):
+    """``score`` larger is better; comparable only within one answer."""
+
+    entry_id: str
+    session_id: str
+    start: int
+    chars: int
+    score: float
+
+
+class HistoryIndex(Protocol):
+    """Words of everything that was said or returned by tools, so that no part of a history is out of reach."""
+
+    async def cursor(self, scope: Scope) -> int:
+        """The journal position up to which passages have been added; 0 at first."""
+        ...
+
+    async def add(self, scope: Scope, passages: Sequence[Passage], *, cursor: int) -> None:
+        """Adds the passages not there yet (by session, entry and start) and moves the cursor forward, in one
+        transaction. A cursor behind the stored one leaves it where it is."""
+        ...
+
+    async def search(self, scope: Scope, query: str, *, limit: int, session_id: str | None = None) -> list[PassageHit]:
+        """Best first (BM25 where the engine has it), of one session or of all. Terms as for `LexicalIndex`.
+        A query without terms, or a limit of 0, gives []."""
         ...
 
 

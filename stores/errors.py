@@ -4,6 +4,7 @@
     ├── StoreBusyError         another process held the database too long; try again
     ├── DiskFullError          no room left; free some and try again
     ├── StoreCorruptError      the file is damaged or not a memagent database
+    ├── BlobMissingError       a stored text is not there any more
     ├── StoreVersionError      the data was written by a newer memagent
     └── StoreClosedError       the store was closed before the call
 
@@ -27,6 +28,10 @@ class DiskFullError(StoreError):
 
 class StoreCorruptError(StoreError):
     """A file is damaged, or is not a memagent database."""
+
+
+class BlobMissingError(StoreError):
+    """No stored text has this digest in this scope."""
 
 
 class StoreVersionError(StoreError):

@@ -52,6 +52,15 @@ class ImagePart(Record):
     name: str = "image"
 
 
+class Overflow(Record):
+    """A text too long for its place: the entry's ``content`` is a preview, all of it is in the blob store."""
+
+    digest: str
+    """SHA-256 of the text in UTF-8, in hex."""
+    size_bytes: int
+    chars: int
+
+
 class MessageRole(StrEnum):
     """Who speaks. A note is the host's, never the user's words."""
 
@@ -84,6 +93,7 @@ class Message(Entry):
     For a tool's result ``call_id`` and ``name`` say which call it answers and ``failed`` whether it
     is an error. ``partial`` marks an answer that was cut off. ``imported`` marks a line that came
     from a transcript. ``remember`` False: kept in the journal, but no memory may be made of it.
+    ``overflow``: the content is only a preview; the entry's id is the reference to read the rest by.
     """
 
     kind: Literal["message"] = "message"
@@ -97,6 +107,7 @@ class Message(Entry):
     partial: bool = False
     imported: bool = False
     remember: bool = True
+    overflow: Overflow | None = None
 
 
 class MarkKind(StrEnum):
@@ -107,7 +118,12 @@ class MarkKind(StrEnum):
     CONTEXT = "context"
     """What was fenced into an exchange's user message; data: moment (lines), recalled [{id, version, hash}]."""
     CUT = "cut"
-    """Older exchanges left the window; data: from_sequence (first entry that stays), cause, figures."""
+    """What the prompt shows of the session changed: a compaction, its undo, an edited summary; data: the
+    whole view from then on (see memagent.context.view), so the newest one is all that is needed."""
+    SUMMARY = "summary"
+    """A summary of older entries was written; data: see memagent.context.view. Shown where a view names it."""
+    COMPACTION_FAILED = "compaction_failed"
+    """Summarising failed and nothing changed; data: reason, failures (how many in a row)."""
     REMEMBERED = "remembered"
     """A text was to be remembered; data: text, memory_id, trust."""
 
@@ -205,7 +221,8 @@ class IndexTask(Record):
 
 class LedgerEntry(Record):
     """One model call. ``cost_usd`` None: the price is not known. Counts are tokens as the server
-    reported them, or our estimate when ``estimated``."""
+    reported them, or our estimate when ``estimated``. ``raw_tokens`` is what our counter says of the
+    prompt, without margin (0: not counted); ``text_only`` False: images were part of it."""
 
     id: str
     session_id: str | None
@@ -221,3 +238,5 @@ class LedgerEntry(Record):
     latency_seconds: float
     outcome: str
     cost_usd: float | None = None
+    raw_tokens: int = 0
+    text_only: bool = True

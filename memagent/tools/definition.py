@@ -23,7 +23,9 @@ class Tool:
     """A function the model may call. Calling the object calls the function.
 
     ``side_effect``: it changes something outside, so a person must agree before it runs.
-    ``timeout_seconds`` None: the agent's own limit.
+    ``timeout_seconds`` None: the agent's own limit. ``stale_after_seconds``: how long a result may be taken
+    for current; None: within its session. ``max_output_tokens``: the tool's own cap on what is shown of a
+    result; the rest is kept and can be read back.
     """
 
     function: Callable[..., Any]
@@ -32,6 +34,8 @@ class Tool:
     arguments: type[BaseModel]
     side_effect: bool = False
     timeout_seconds: float | None = None
+    stale_after_seconds: float | None = None
+    max_output_tokens: int | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -52,7 +56,12 @@ class Tool:
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
 def tool(
-    *, name: str | None = None, side_effect: bool = False, timeout_seconds: float | None = None
+    *,
+    name: str | None = None,
+    side_effect: bool = False,
+    timeout_seconds: float | None = None,
+    stale_after_seconds: float | None = None,
+    max_output_tokens: int | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
@@ -63,6 +72,8 @@ def tool(
     name: str | None = None,
     side_effect: bool = False,
     timeout_seconds: float | None = None,
+    stale_after_seconds: float | None = None,
+    max_output_tokens: int | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Makes a typed function, sync or async, a tool; with or without parentheses.
 
@@ -72,12 +83,19 @@ def tool(
     """
 
     def define(target: Callable[..., Any]) -> Tool:
-        return _define(target, name or getattr(target, "__name__", ""), side_effect, timeout_seconds)
+        return _define(
+            target,
+            name or getattr(target, "__name__", ""),
+            side_effect=side_effect,
+            timeout_seconds=timeout_seconds,
+            stale_after_seconds=stale_after_seconds,
+            max_output_tokens=max_output_tokens,
+        )
 
     return define if function is None else define(function)
 
 
-def _define(function: Callable[..., Any], name: str, side_effect: bool, timeout_seconds: float | None) -> Tool:
+def _define(function: Callable[..., Any], name: str, **metadata: Any) -> Tool:
     if not _NAME.fullmatch(name):
         raise ToolError(
             f"{name!r} cannot be a tool's name: use letters, digits, _ and -, at most 64, not a digit first"
@@ -98,7 +116,7 @@ def _define(function: Callable[..., Any], name: str, side_effect: bool, timeout_
         arguments.model_json_schema()
     except (PydanticSchemaGenerationError, PydanticUserError, NameError) as error:
         raise ToolError(f"tool {name}: a parameter's type has no JSON Schema: {error}") from error
-    return Tool(function, name, _description(doc, name), arguments, side_effect, timeout_seconds)
+    return Tool(function, name, _description(doc, name), arguments, **metadata)
 
 
 def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
