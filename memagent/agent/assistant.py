@@ -12,10 +12,12 @@ from memagent.agent.attaching import image_parts
 from memagent.agent.composing import Composer
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
+from memagent.agent.overflowing import SMALLEST_BOUNDED_RAW, Overflowing
+from memagent.agent.reading_back import PAGE_TOKENS, ReadBack, Selection
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
-from memagent.agent.toolbox import memory_tools
+from memagent.agent.toolbox import memory_tools, reading_tool
 from memagent.agent.transcripts import transcript_entries
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
@@ -64,6 +66,7 @@ class _Open:
     counter: TokenCounter
     composer: Composer
     tools: dict[str, Tool]
+    overflowing: Overflowing
 
 
 class Assistant:
@@ -82,7 +85,9 @@ class Assistant:
         self._closed = False
         self._memory = MemoryControl(rooms)
         self._sessions = Sessions(rooms)
-        self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
+        recall, remember = memory_tools(self._remember_for_model, self._recall_for_model)
+        self._tools = {t.name: t for t in (recall, reading_tool(self._read_for_model), remember)}
+        self._read_back = ReadBack(rooms, rooms.host_tools)
 
     def warm_up(self) -> None:
         """Begins what takes seconds, the model, the embedder and the indexes, in the background. Calls that
@@ -142,7 +147,14 @@ class Assistant:
             while self._rooms.notices:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
             run = ExchangeRun(
-                self._rooms, view, opened.composer, opened.model, opened.tools, question, queue.put_nowait
+                self._rooms,
+                view,
+                opened.composer,
+                opened.model,
+                opened.tools,
+                opened.overflowing,
+                question,
+                queue.put_nowait,
             )
             task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
@@ -229,6 +241,36 @@ class Assistant:
             await self._view.refresh()
         return memory
 
+    # --- what was shown in part ----------------------------------------------------------------
+
+    async def read_output(self, ref: str, selection: Selection) -> str:
+        """All of an entry's text, byte for byte, or the page that a selection asks for. Raises NotFoundError,
+        StoreError."""
+        self._check_open()
+        entry = await self._read_back.find(ref, self._session_id)
+        if selection.is_all:
+            return await self._read_back.whole(entry)
+        count = TokenCounter().text
+        return await self._read_back.page(
+            entry, selection, session_id=self._session_id, limit_raw=PAGE_TOKENS, count=count
+        )
+
+    async def _read_for_model(self, ref: str, selection: Selection) -> str:
+        opened = await self._opened()
+        budget, overflowing = opened.composer.budget, opened.overflowing
+        try:
+            entry = await self._read_back.find(ref, self._session_id)
+            cap_raw = max(SMALLEST_BOUNDED_RAW, budget.result_raw(overflowing.results))
+            return await self._read_back.page(
+                entry,
+                selection,
+                session_id=self._session_id,
+                limit_raw=self._read_back.limit_raw(entry, cap_raw, budget.margin_percent),
+                count=opened.counter.text,
+            )
+        except (NotFoundError, StoreError) as error:
+            return f"[{error}]"
+
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
         self._check_open()
@@ -301,6 +343,7 @@ class Assistant:
                 new_id=self._rooms.new_id,
                 open_exchange_id=view.unanswered_exchange_id,
             )
+            entries = await (await self._opened()).overflowing.keep_imported(entries)
             for start in range(0, len(entries), INGEST_BATCH):
                 await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
             await view.refresh()
@@ -349,7 +392,8 @@ class Assistant:
         tools = {**own, **self._rooms.host_tools}
         if profile.notice:
             self._rooms.notices.append(profile.notice)
-        return _Open(model, counter, Composer(self._rooms, model, counter, offer), tools)
+        composer = Composer(self._rooms, model, counter, offer)
+        return _Open(model, counter, composer, tools, Overflowing(self._rooms, counter, lambda: composer.budget, tools))
 
     async def _opened(self) -> _Open:
         self._check_open()

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 from memagent.agent.assistant import Assistant, Reply
 from memagent.agent.loop_thread import LoopThread, shared_loop
+from memagent.agent.reading_back import Selection
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.events import Event
@@ -177,6 +178,20 @@ class Agent(_Facade):
         """Everything that was said in a session (this one by default), oldest first, in the window or not."""
         return self._call(self._assistant.history(session))
 
+    def read_output(
+        self,
+        ref: str,
+        *,
+        lines: str | None = None,
+        chars: str | None = None,
+        grep: str | None = None,
+        json_path: str | None = None,
+    ) -> str:
+        """The text of a message by its id, also where only a preview is shown: all of it exactly, or the page
+        of at most 1,000 tokens that a selector asks for ("41-80", "41-", "-40" for ``lines`` and ``chars``).
+        Raises NotFoundError, StoreError."""
+        return self._call(self._assistant.read_output(ref, Selection(lines, chars, grep, json_path)))
+
     def sessions(self) -> list[Session]:
         """This user's sessions, last used first."""
         return self._call(self._assistant.sessions())
@@ -284,6 +299,18 @@ class AsyncAgent(_Facade):
     async def history(self, session: str | None = None) -> list[Message]:
         """See `Agent.history`."""
         return await self._call(self._assistant.history(session))
+
+    async def read_output(
+        self,
+        ref: str,
+        *,
+        lines: str | None = None,
+        chars: str | None = None,
+        grep: str | None = None,
+        json_path: str | None = None,
+    ) -> str:
+        """See `Agent.read_output`."""
+        return await self._call(self._assistant.read_output(ref, Selection(lines, chars, grep, json_path)))
 
     async def sessions(self) -> list[Session]:
         """See `Agent.sessions`."""

@@ -15,7 +15,7 @@ from memagent.memory.recall import Recaller
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
-from stores.base import Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
+from stores.base import BlobStore, Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
 from stores.records import Scope
 
 Clock = Callable[[], datetime]
@@ -35,6 +35,7 @@ class Stores:
     vectors: VectorIndex
     ledger: Ledger
     manifests: Manifests
+    blobs: BlobStore
     close: Callable[[], Awaitable[None]]
 
 
