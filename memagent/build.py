@@ -15,7 +15,7 @@ import tzlocal
 
 from memagent import prompts
 from memagent.agent.assistant import Assistant
-from memagent.agent.rooms import Clock, Rooms, Stores
+from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Clock, Rooms, Stores
 from memagent.agent.sessions import LAST
 from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
@@ -33,9 +33,6 @@ from stores.records import scope_of
 from stores.sql import SqlStores, open_sql
 from stores.vectors import DeferredVectorIndex
 
-DATABASE_NAME = "memagent.db"
-VECTORS_NAME = "vectors"
-BLOBS_NAME = "blobs"
 LOCK_NAME = "vectors.lock"
 
 

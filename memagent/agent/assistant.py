@@ -19,6 +19,7 @@ from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
 from memagent.agent.toolbox import memory_tools, reading_tool
 from memagent.agent.transcripts import transcript_entries
+from memagent.agent.upkeep import Checkup, check
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.context.render import build_exchange
@@ -254,6 +255,11 @@ class Assistant:
         return await self._read_back.page(
             entry, selection, session_id=self._session_id, limit_raw=PAGE_TOKENS, count=count
         )
+
+    async def checkup(self, collect: bool) -> Checkup:
+        """What is kept where, and the stored outputs that nothing refers to any more, removed if asked to."""
+        self._check_open()
+        return await check(self._rooms, collect=collect)
 
     async def _read_for_model(self, ref: str, selection: Selection) -> str:
         opened = await self._opened()

@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 from memagent.agent.assistant import Assistant, Reply
 from memagent.agent.loop_thread import LoopThread, shared_loop
 from memagent.agent.reading_back import Selection
+from memagent.agent.upkeep import Checkup
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.events import Event
@@ -192,6 +193,11 @@ class Agent(_Facade):
         Raises NotFoundError, StoreError."""
         return self._call(self._assistant.read_output(ref, Selection(lines, chars, grep, json_path)))
 
+    def checkup(self, *, collect: bool = False) -> Checkup:
+        """What is kept where, and which of this user's stored outputs nothing refers to any more and why;
+        ``collect`` removes those. Raises StoreError."""
+        return self._call(self._assistant.checkup(collect))
+
     def sessions(self) -> list[Session]:
         """This user's sessions, last used first."""
         return self._call(self._assistant.sessions())
@@ -311,6 +317,10 @@ class AsyncAgent(_Facade):
     ) -> str:
         """See `Agent.read_output`."""
         return await self._call(self._assistant.read_output(ref, Selection(lines, chars, grep, json_path)))
+
+    async def checkup(self, *, collect: bool = False) -> Checkup:
+        """See `Agent.checkup`."""
+        return await self._call(self._assistant.checkup(collect))
 
     async def sessions(self) -> list[Session]:
         """See `Agent.sessions`."""

@@ -18,6 +18,10 @@ from memagent.tools.running import Approve
 from stores.base import BlobStore, Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
 from stores.records import Scope
 
+DATABASE_NAME = "memagent.db"
+VECTORS_NAME = "vectors"
+BLOBS_NAME = "blobs"
+"""What stands in the data folder."""
 Clock = Callable[[], datetime]
 """The time, as an aware datetime."""
 NewId = Callable[[], str]
