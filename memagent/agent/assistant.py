@@ -15,7 +15,7 @@ from memagent.agent.memory_control import MemoryControl
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
-from memagent.agent.toolbox import memory_tools
+from memagent.agent.toolbox import history_tools, memory_tools
 from memagent.agent.transcripts import transcript_entries
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
@@ -24,6 +24,7 @@ from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
+from memagent.memory.history import HistoryHit, render_hits
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
 from memagent.tools.definition import Tool
@@ -41,6 +42,10 @@ from stores.records import (
 
 INGEST_BATCH = 500
 RECALL_TOOL_ITEMS = 8
+HISTORY_TOOL_HITS = 24
+HISTORY_TOOL_RAW = 1_000
+"""What one search of the model may return, in raw tokens."""
+ALL_SESSIONS = "all"
 CLOSE_DRAIN_SECONDS = 2.0
 SETTLE_POLL_SECONDS = 0.05
 
@@ -82,7 +87,9 @@ class Assistant:
         self._closed = False
         self._memory = MemoryControl(rooms)
         self._sessions = Sessions(rooms)
-        self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
+        own = memory_tools(self._remember_for_model, self._recall_for_model)
+        own += history_tools(self._search_history_for_model)
+        self._tools = {t.name: t for t in own}
 
     def warm_up(self) -> None:
         """Begins what takes seconds, the model, the embedder and the indexes, in the background. Calls that
@@ -228,6 +235,28 @@ class Assistant:
         if self._view is not None:
             await self._view.refresh()
         return memory
+
+    async def search_history(self, query: str, session_id: str | None, limit: int) -> list[HistoryHit]:
+        """Places in what was said or returned, best first; of this session, of another, or of "all". Raises
+        NotFoundError for an unknown session."""
+        self._check_open()
+        self._begin_indexing()
+        of = None if session_id == ALL_SESSIONS else self._session_id
+        if session_id not in (None, ALL_SESSIONS, self._session_id):
+            of = await self._sessions.find(session_id)
+        return await self._rooms.history.search(self._rooms.scope, clean_text(query), session_id=of, limit=limit)
+
+    async def _search_history_for_model(self, query: str, everywhere: bool) -> str:
+        counter = (await self._opened()).counter
+        hits = await self._rooms.history.search(
+            self._rooms.scope,
+            clean_text(query),
+            session_id=None if everywhere else self._session_id,
+            limit=HISTORY_TOOL_HITS,
+            exclude_ids=(self._running.exchange_id,) if self._running else (),
+            shown_in=self._session_id,
+        )
+        return render_hits(hits, session_id=self._session_id, limit_raw=HISTORY_TOOL_RAW, count=counter.text)
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""

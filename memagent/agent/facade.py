@@ -18,6 +18,7 @@ from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.events import Event
 from memagent.memory.embed import Embedder
+from memagent.memory.history import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
@@ -177,6 +178,11 @@ class Agent(_Facade):
         """Everything that was said in a session (this one by default), oldest first, in the window or not."""
         return self._call(self._assistant.history(session))
 
+    def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
+        """Places in what was said or returned by tools, word for word, best first: in this session (None), in
+        the one with this id, or in "all" of them. Raises NotFoundError."""
+        return self._call(self._assistant.search_history(query, session, limit))
+
     def sessions(self) -> list[Session]:
         """This user's sessions, last used first."""
         return self._call(self._assistant.sessions())
@@ -284,6 +290,10 @@ class AsyncAgent(_Facade):
     async def history(self, session: str | None = None) -> list[Message]:
         """See `Agent.history`."""
         return await self._call(self._assistant.history(session))
+
+    async def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
+        """See `Agent.search_history`."""
+        return await self._call(self._assistant.search_history(query, session, limit))
 
     async def sessions(self) -> list[Session]:
         """See `Agent.sessions`."""

@@ -10,12 +10,13 @@ from datetime import datetime
 from memagent.context.assemble import Offer
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import EmbeddingService
+from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
-from stores.base import Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
+from stores.base import HistoryIndex, Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
 from stores.records import Scope
 
 Clock = Callable[[], datetime]
@@ -31,6 +32,7 @@ class Stores:
     journal: Journal
     memories: MemoryTable
     lexical: LexicalIndex
+    history: HistoryIndex
     outbox: Outbox
     vectors: VectorIndex
     ledger: Ledger
@@ -54,6 +56,7 @@ class Rooms:
     embedding: EmbeddingService
     indexer: Indexer
     recaller: Recaller
+    history: HistorySearch
     open_model: Callable[[], Awaitable[ChatModel]]
     host_tools: dict[str, Tool]
     offer: Offer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
 
 from memagent.memory.recall import Recalled
 from memagent.tools.definition import Tool, tool
@@ -10,6 +11,8 @@ from stores.records import Memory
 
 Remember = Callable[[str], Awaitable[Memory]]
 Recall = Callable[[str], Awaitable[Sequence[Recalled]]]
+SearchHistory = Callable[[str, bool], Awaitable[str]]
+"""Finds places in the history of this session, or (True) of all: lines for the model, "" for none."""
 
 
 def memory_tools(remember: Remember, recall: Recall) -> list[Tool]:
@@ -43,3 +46,20 @@ def memory_tools(remember: Remember, recall: Recall) -> list[Tool]:
         return f"Remembered: {memory.text}"
 
     return [recall_tool, remember_tool]
+
+
+def history_tools(search: SearchHistory) -> list[Tool]:
+    """`search_history`: what was said or returned by tools, word for word."""
+
+    @tool(name="search_history")
+    async def search_history_tool(query: str, session: Literal["this", "all"] = "this") -> str:
+        """Search the full record: every message and tool output, word for word, also what is no longer
+        shown here. Each line found ends with a ref by which the rest can be read.
+
+        Args:
+            query: Words that stand in what you look for, e.g. "locker code Maya".
+            session: "this" conversation, or "all" of them.
+        """
+        return await search(query, session == "all") or "Nothing was found."
+
+    return [search_history_tool]

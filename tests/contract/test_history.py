@@ -229,8 +229,10 @@ async def test_texts_are_not_kept_a_second_time(sqlite_file: Path) -> None:
     await stores.close()
     connection = sqlite3.connect(sqlite_file)
     assert connection.execute("SELECT terms, session FROM passage_terms").fetchall() == [(None, None)]
-    assert not any(words in sqlite_file.read_bytes() for words in (b"quick vermilion", b"asked of"))
     connection.close()
+    content = await asyncio.to_thread(sqlite_file.read_bytes)
+    assert b"quick vermilion" not in content
+    assert b"asked of" not in content
 
 
 # --- size --------------------------------------------------------------------------------------
