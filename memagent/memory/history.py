@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,10 +44,12 @@ SEARCH_BYTES = 64_000_000
 """Of stored outputs, at most so much is read for one search."""
 WORDLESS_CHARS = 4_000
 """How much of a text is looked at for a snippet when it was found by its meaning alone."""
-FUSION_K = 20
-"""Reciprocal-rank fusion: a hit at rank r counts 1 / (FUSION_K + r) in each leg."""
-COVERED_WEIGHT = 2.0
-"""A snippet that holds what was asked for says more than a rank among passages, which favours short ones."""
+FUSION_K = 10
+"""A hit at rank r of a leg counts FUSION_K / (FUSION_K + r) times the leg's weight, …"""
+WORDS_WEIGHT = 0.2
+MEANING_WEIGHT = 0.35
+"""… beside the share of the query that its snippet holds, which counts 1: words exactly as they were asked for
+say more than a rank. Tried on 240 statements in 400 exchanges; without meaning, or with more of it, worse."""
 QUESTION_WEIGHT = 0.6
 """A question has the words of its answer and states nothing."""
 ECHO_WEIGHT = 0.5
@@ -54,6 +57,15 @@ ECHO_WEIGHT = 0.5
 HITS_AN_ENTRY = 3
 """More passages of one entry come after all others."""
 ABOUT_CHARS = 80
+_ASKING = re.compile(
+    r"\b(?:a|about|again|am|an|and|any|are|as|at|be|been|but|by|can|could|did|do|does|for|from|had|has|have|how|i|if|in"
+    r"|into|is|it|its|may|me|my|of|on|or|our|ours|please|recall|remember|remind|shall|should|so|some|tell|than|that|the"
+    r"|their|them|then|there|these|they|this|those|to|us|was|we|were|what|when|where|which|who|whom|whose|why|will"
+    r"|with|would|you|your|yours)\b"
+    r"|请问|告诉|记得|是多少|多少|是什么|什么|是哪|在哪里|哪里|哪儿|哪个|哪些|怎么|为什么|是谁|吗|呢",
+    re.IGNORECASE,
+)
+"""Words by which one asks: they say nothing of what is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +199,13 @@ class HistorySearch:
         if limit < 1 or not query.strip():
             return []
         await self.catch_up(scope)
-        words = await self._history.search(scope, query, limit=CANDIDATES, session_id=session_id)
+        asked_for = _content(query)
+        words = await self._history.search(scope, asked_for, limit=CANDIDATES, session_id=session_id)
         meaning = await self._by_meaning(scope, query, session_id)
         entries = await self._entries(scope, [hit.entry_id for hit in words] + [entry_id for _, entry_id in meaning])
         for key in await self._hidden(scope, entries, exclude_ids, shown_in):
             del entries[key]
-        places = await self._places(scope, query, words, meaning, entries)
+        places = await self._places(scope, asked_for, words, meaning, entries)
         best = await asyncio.to_thread(_ranked, places, meaning, limit)
         return [_hit(found, await self._about(scope, found.place.entry)) for found in best]
 
@@ -265,31 +278,37 @@ class HistorySearch:
         return about if len(about) <= ABOUT_CHARS else f"{about[: ABOUT_CHARS - 1]}…"
 
 
+def _content(query: str) -> str:
+    """A query without the words by which one asks, unless it has no others."""
+    rest = _ASKING.sub(" ", query)
+    return rest if query_terms(rest) else query
+
+
 # --- ranking -----------------------------------------------------------------------------------
 
 
 def _ranked(places: Sequence[_Place], meaning: Sequence[tuple[str, str]], limit: int) -> list[_Found]:
-    """The best places, best first. Three legs are fused: the index's rank, how much of the query the
-    snippet holds (rare words weigh more), and the rank by meaning, which counts once an entry."""
+    """The best places, best first. Fused are the share of the query that the snippet holds (rare words weigh
+    more), the rank among passages, and the rank by meaning, which counts once an entry."""
     weights = _weights(place.units for place in places)
+    whole = sum(weights.values()) or 1.0
     found: list[_Found] = []
     for place in places:
         snippet = best_snippet(place.units, weights)
-        found.append(_Found(place, snippet, round(sum(weights[word] for word in sorted(snippet.words)), 6)))
+        found.append(_Found(place, snippet, sum(weights[word] for word in sorted(snippet.words)) / whole))
     found.sort(key=lambda item: (-item.covered, -item.place.entry.position))
-    steps = {value: step for step, value in enumerate(dict.fromkeys(item.covered for item in found))}
     near = {key: rank for rank, key in reversed(list(enumerate(meaning)))}
     scored: list[_Found] = []
     for item in found:
-        score = _share(item.place.rank) + _share(near.pop(item.place.key, None))
-        score += COVERED_WEIGHT * _share(steps[item.covered]) if item.covered else 0.0
+        by_meaning = _share(near.pop(item.place.key, None))
+        score = item.covered + WORDS_WEIGHT * _share(item.place.rank) + MEANING_WEIGHT * by_meaning
         scored.append(replace(item, score=score * _weight(item.place.entry)))
     scored.sort(key=lambda item: (-item.score, -item.place.entry.position, item.place.start))
     return _chosen(scored, limit)
 
 
 def _share(rank: int | None) -> float:
-    return 0.0 if rank is None else 1 / (FUSION_K + rank + 1)
+    return 0.0 if rank is None else FUSION_K / (FUSION_K + rank + 1)
 
 
 def _weights(units: Iterable[Units]) -> dict[str, float]:
