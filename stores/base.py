@@ -213,8 +213,8 @@ class BlobStore(Protocol):
         """All blobs of the scope, leftovers of crashed writes included, in no order."""
         ...
 
-    async def delete(self, scope: Scope, digests: Sequence[str]) -> None:
-        """Unknown digests are ignored."""
+    async def delete(self, scope: Scope, digests: Sequence[str], *, unused_since: float | None = None) -> None:
+        """Unknown digests are ignored; with ``unused_since`` (seconds since 1970) those put since then stay."""
         ...
 
 

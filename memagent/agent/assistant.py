@@ -12,11 +12,15 @@ from memagent.agent.attaching import image_parts
 from memagent.agent.composing import Composer
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
+from memagent.agent.overflowing import SMALLEST_BOUNDED_RAW, Overflowing
+from memagent.agent.reading_back import PAGE_TOKENS, ReadBack, Selection
 from memagent.agent.rooms import Rooms
+from memagent.agent.searching import Searching
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
-from memagent.agent.toolbox import history_tools, memory_tools
+from memagent.agent.toolbox import history_tools, memory_tools, reading_tool
 from memagent.agent.transcripts import transcript_entries
+from memagent.agent.upkeep import Checkup, check
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.context.render import build_exchange
@@ -24,7 +28,7 @@ from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.history import HistoryHit, render_hits
+from memagent.memory.history import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
 from memagent.tools.definition import Tool
@@ -42,10 +46,6 @@ from stores.records import (
 
 INGEST_BATCH = 500
 RECALL_TOOL_ITEMS = 8
-HISTORY_TOOL_HITS = 24
-HISTORY_TOOL_RAW = 1_000
-"""What one search of the model may return, in raw tokens."""
-ALL_SESSIONS = "all"
 CLOSE_DRAIN_SECONDS = 2.0
 SETTLE_POLL_SECONDS = 0.05
 
@@ -69,6 +69,7 @@ class _Open:
     counter: TokenCounter
     composer: Composer
     tools: dict[str, Tool]
+    overflowing: Overflowing
 
 
 class Assistant:
@@ -87,9 +88,11 @@ class Assistant:
         self._closed = False
         self._memory = MemoryControl(rooms)
         self._sessions = Sessions(rooms)
-        own = memory_tools(self._remember_for_model, self._recall_for_model)
-        own += history_tools(self._search_history_for_model)
-        self._tools = {t.name: t for t in own}
+        self._searching = Searching(rooms, self._sessions)
+        recall, remember = memory_tools(self._remember_for_model, self._recall_for_model)
+        (search,) = history_tools(self._search_history_for_model)
+        self._tools = {t.name: t for t in (recall, reading_tool(self._read_for_model), search, remember)}
+        self._read_back = ReadBack(rooms, rooms.host_tools)
 
     def warm_up(self) -> None:
         """Begins what takes seconds, the model, the embedder and the indexes, in the background. Calls that
@@ -149,7 +152,14 @@ class Assistant:
             while self._rooms.notices:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
             run = ExchangeRun(
-                self._rooms, view, opened.composer, opened.model, opened.tools, question, queue.put_nowait
+                self._rooms,
+                view,
+                opened.composer,
+                opened.model,
+                opened.tools,
+                opened.overflowing,
+                question,
+                queue.put_nowait,
             )
             task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
@@ -241,22 +251,47 @@ class Assistant:
         NotFoundError for an unknown session."""
         self._check_open()
         self._begin_indexing()
-        of = None if session_id == ALL_SESSIONS else self._session_id
-        if session_id not in (None, ALL_SESSIONS, self._session_id):
-            of = await self._sessions.find(session_id)
-        return await self._rooms.history.search(self._rooms.scope, clean_text(query), session_id=of, limit=limit)
+        return await self._searching.search(query, session_id, self._session_id, limit)
 
     async def _search_history_for_model(self, query: str, everywhere: bool) -> str:
-        counter = (await self._opened()).counter
-        hits = await self._rooms.history.search(
-            self._rooms.scope,
-            clean_text(query),
-            session_id=None if everywhere else self._session_id,
-            limit=HISTORY_TOOL_HITS,
-            exclude_ids=(self._running.exchange_id,) if self._running else (),
-            shown_in=self._session_id,
+        count = (await self._opened()).counter.text
+        asking = {self._running.exchange_id} if self._running else set[str]()
+        return await self._searching.for_model(query, everywhere, self._session_id, asking, count)
+
+    # --- what was shown in part ----------------------------------------------------------------
+
+    async def read_output(self, ref: str, selection: Selection) -> str:
+        """All of an entry's text, byte for byte, or the page that a selection asks for. Raises NotFoundError,
+        StoreError."""
+        self._check_open()
+        entry = await self._read_back.find(ref, self._session_id)
+        if selection.is_all:
+            return await self._read_back.whole(entry)
+        count = TokenCounter().text
+        return await self._read_back.page(
+            entry, selection, session_id=self._session_id, limit_raw=PAGE_TOKENS, count=count
         )
-        return render_hits(hits, session_id=self._session_id, limit_raw=HISTORY_TOOL_RAW, count=counter.text)
+
+    async def checkup(self, collect: bool) -> Checkup:
+        """What is kept where, and the stored outputs that nothing refers to any more, removed if asked to."""
+        self._check_open()
+        return await check(self._rooms, collect=collect)
+
+    async def _read_for_model(self, ref: str, selection: Selection) -> str:
+        opened = await self._opened()
+        budget, overflowing = opened.composer.budget, opened.overflowing
+        try:
+            entry = await self._read_back.find(ref, self._session_id)
+            cap_raw = max(SMALLEST_BOUNDED_RAW, budget.result_raw(overflowing.results))
+            return await self._read_back.page(
+                entry,
+                selection,
+                session_id=self._session_id,
+                limit_raw=self._read_back.limit_raw(entry, cap_raw, budget.margin_percent),
+                count=opened.counter.text,
+            )
+        except (NotFoundError, StoreError) as error:
+            return f"[{error}]"
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
@@ -330,6 +365,7 @@ class Assistant:
                 new_id=self._rooms.new_id,
                 open_exchange_id=view.unanswered_exchange_id,
             )
+            entries = await (await self._opened()).overflowing.keep_imported(entries)
             for start in range(0, len(entries), INGEST_BATCH):
                 await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
             await view.refresh()
@@ -378,7 +414,8 @@ class Assistant:
         tools = {**own, **self._rooms.host_tools}
         if profile.notice:
             self._rooms.notices.append(profile.notice)
-        return _Open(model, counter, Composer(self._rooms, model, counter, offer), tools)
+        composer = Composer(self._rooms, model, counter, offer)
+        return _Open(model, counter, composer, tools, Overflowing(self._rooms, counter, lambda: composer.budget, tools))
 
     async def _opened(self) -> _Open:
         self._check_open()

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from memagent.agent.composing import Composer
+from memagent.agent.overflowing import Overflowing
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Prompt
@@ -81,6 +82,7 @@ class ExchangeRun:
         composer: Composer,
         model: ChatModel,
         tools: Mapping[str, Tool],
+        overflowing: Overflowing,
         question: Question,
         emit: Callable[[Event], None],
     ) -> None:
@@ -89,6 +91,7 @@ class ExchangeRun:
         self._composer = composer
         self._model = model
         self._tools = tools
+        self._overflowing = overflowing
         self._question = question
         self._emit = emit
         self._entries: list[Message | Mark] = []
@@ -274,11 +277,11 @@ class ExchangeRun:
 
         async def on_finish(outcome: Outcome) -> None:
             call = outcome.call
-            await self._write(
-                self._message(MessageRole.TOOL, outcome.content, call_id=call.id, name=call.name, failed=outcome.failed)
-            )
-            self._emit(ToolFinished(call_id=call.id, name=call.name, content=outcome.content, failed=outcome.failed))
+            # shielded: a result that is there is kept, even if the person stops the answer just now
+            kept = await asyncio.shield(self._keep(outcome))
+            self._emit(ToolFinished(call_id=call.id, name=call.name, content=kept, failed=outcome.failed))
 
+        self._overflowing.results = len(completion.calls)
         outcomes = await run_calls(
             completion.calls,
             self._tools,
@@ -291,6 +294,25 @@ class ExchangeRun:
         news = bool(results - self._seen)
         self._seen |= results
         return news
+
+    async def _keep(self, outcome: Outcome) -> str:
+        """Journals a result, and returns it as it is shown."""
+        call, ref = outcome.call, self._rooms.new_id()
+        kept = await self._overflowing.keep(outcome.content, call.name, ref)
+        if kept.trouble:
+            self._emit(Notice(level="warning", text=kept.trouble))
+        await self._write(
+            self._message(
+                MessageRole.TOOL,
+                kept.content,
+                id=ref,
+                call_id=call.id,
+                name=call.name,
+                failed=outcome.failed,
+                overflow=kept.overflow,
+            )
+        )
+        return kept.content
 
     async def _end(self, ending: _Ending) -> Answer:
         self._ending = True

@@ -16,9 +16,23 @@ from memagent.memory.recall import Recaller
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
-from stores.base import HistoryIndex, Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
+from stores.base import (
+    BlobStore,
+    HistoryIndex,
+    Journal,
+    Ledger,
+    LexicalIndex,
+    Manifests,
+    MemoryTable,
+    Outbox,
+    VectorIndex,
+)
 from stores.records import Scope
 
+DATABASE_NAME = "memagent.db"
+VECTORS_NAME = "vectors"
+BLOBS_NAME = "blobs"
+"""What stands in the data folder."""
 Clock = Callable[[], datetime]
 """The time, as an aware datetime."""
 NewId = Callable[[], str]
@@ -37,6 +51,7 @@ class Stores:
     vectors: VectorIndex
     ledger: Ledger
     manifests: Manifests
+    blobs: BlobStore
     close: Callable[[], Awaitable[None]]
 
 

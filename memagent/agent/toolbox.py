@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import BeforeValidator
+
+from memagent.agent.reading_back import Selection
 from memagent.memory.recall import Recalled
 from memagent.tools.definition import Tool, tool
 from stores.records import Memory
@@ -13,6 +16,10 @@ Remember = Callable[[str], Awaitable[Memory]]
 Recall = Callable[[str], Awaitable[Sequence[Recalled]]]
 SearchHistory = Callable[[str, bool], Awaitable[str]]
 """Finds places in the history of this session, or (True) of all: lines for the model, "" for none."""
+ReadOutput = Callable[[str, Selection], Awaitable[str]]
+
+_Selector = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else str(value))]
+"""A model that means line 41 may write the number."""
 
 
 def memory_tools(remember: Remember, recall: Recall) -> list[Tool]:
@@ -63,3 +70,24 @@ def history_tools(search: SearchHistory) -> list[Tool]:
         return await search(query, session == "all") or "Nothing was found."
 
     return [search_history_tool]
+
+
+def reading_tool(read: ReadOutput) -> Tool:
+    """`read_output`: what was shown only in part, page by page."""
+
+    @tool(name="read_output")
+    async def read_output(
+        ref: str, lines: _Selector = "", chars: _Selector = "", grep: str = "", json_path: str = ""
+    ) -> str:
+        """Read a long result that was shown in part, by the ref in its notice; from the beginning
+        unless a part is selected.
+
+        Args:
+            lines: "41-80", "41-", or "-40" for the last 40.
+            chars: The same in characters.
+            grep: A regular expression: gives the matching lines.
+            json_path: e.g. "$.items[0].id".
+        """
+        return await read(ref, Selection(lines, chars, grep, json_path))
+
+    return read_output

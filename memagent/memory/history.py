@@ -123,7 +123,7 @@ class HistorySearch:
         *,
         journal: Journal,
         history: HistoryIndex,
-        blobs: BlobStore | None,
+        blobs: BlobStore,
         memories: MemoryTable | None = None,
         recaller: Recaller | None = None,
         deadline_seconds: float = 3.0,
@@ -173,7 +173,7 @@ class HistorySearch:
 
     async def _text(self, scope: Scope, entry: Message) -> str:
         """What is searched of an entry: of an overflowed one the stored text, or its preview if that is gone."""
-        if entry.overflow is None or self._blobs is None:
+        if entry.overflow is None:
             return searched_text(entry)
         try:
             content = await self._blobs.get(scope, entry.overflow.digest)
