@@ -21,6 +21,7 @@ from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
+from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
 from memagent.sanitize import checked_name, clean_text
@@ -94,6 +95,14 @@ async def build_assistant(
         embedding=embedding,
         indexer=indexer,
         recaller=recaller,
+        history=HistorySearch(
+            journal=sql.journal,
+            history=sql.history,
+            blobs=blobs,
+            memories=sql.memories,
+            recaller=recaller,
+            deadline_seconds=chosen.recall_deadline_seconds,
+        ),
         open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
         host_tools=host_tools,
         offer=Offer(
@@ -169,7 +178,18 @@ def _stores(sql: SqlStores, vectors: VectorIndex, blobs: BlobStore) -> Stores:
         await vectors.close()
         await sql.close()
 
-    return Stores(sql.journal, sql.memories, sql.lexical, sql.outbox, vectors, sql.ledger, sql.manifests, blobs, close)
+    return Stores(
+        journal=sql.journal,
+        memories=sql.memories,
+        lexical=sql.lexical,
+        history=sql.history,
+        outbox=sql.outbox,
+        vectors=vectors,
+        ledger=sql.ledger,
+        manifests=sql.manifests,
+        blobs=blobs,
+        close=close,
+    )
 
 
 async def _open_model(settings: Settings) -> ChatModel:

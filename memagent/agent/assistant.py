@@ -21,9 +21,10 @@ from memagent.agent.overflowing import SMALLEST_BOUNDED_RAW, Overflowing
 from memagent.agent.reading_back import PAGE_TOKENS, ReadBack, Selection
 from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
+from memagent.agent.searching import Searching
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
-from memagent.agent.toolbox import memory_tools, reading_tool
+from memagent.agent.toolbox import history_tools, memory_tools, reading_tool
 from memagent.agent.transcripts import transcript_entries
 from memagent.agent.upkeep import Checkup, check
 from memagent.context.assemble import Prompt
@@ -33,6 +34,7 @@ from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
+from memagent.memory.history import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
 from stores.errors import StoreError
@@ -85,8 +87,10 @@ class Assistant:
         self._memory = MemoryControl(rooms)
         self.context = ContextControl(self._ready, self._one_at_a_time, self._happened.append)
         self._sessions = Sessions(rooms)
+        self._searching = Searching(rooms, self._sessions)
         recall, remember = memory_tools(self._remember_for_model, self._recall_for_model)
-        self._tools = {t.name: t for t in (recall, reading_tool(self._read_for_model), remember)}
+        (search,) = history_tools(self._search_history_for_model)
+        self._tools = {t.name: t for t in (recall, reading_tool(self._read_for_model), search, remember)}
         self._read_back = ReadBack(rooms, rooms.host_tools)
 
     def warm_up(self) -> None:
@@ -256,6 +260,18 @@ class Assistant:
         if self._view is not None:
             await self._view.refresh()
         return memory
+
+    async def search_history(self, query: str, session_id: str | None, limit: int) -> list[HistoryHit]:
+        """Places in what was said or returned, best first; of this session, of another, or of "all". Raises
+        NotFoundError for an unknown session."""
+        self._check_open()
+        self._begin_indexing()
+        return await self._searching.search(query, session_id, self._session_id, limit)
+
+    async def _search_history_for_model(self, query: str, everywhere: bool) -> str:
+        count = (await self._opened()).counter.text
+        asking = {self._running.exchange_id} if self._running else set[str]()
+        return await self._searching.for_model(query, everywhere, self._session_id, asking, count)
 
     # --- what was shown in part ----------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from memagent.context.manifest import Manifest
 from memagent.context.view import Summary
 from memagent.events import Compacted, Event
 from memagent.memory.embed import Embedder
+from memagent.memory.history import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
@@ -205,6 +206,11 @@ class Agent(_Facade):
         """A note of the host, not the person's words: it stands beside the next message. Returns its id."""
         return self._call(self._assistant.note(text))
 
+    def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
+        """Places in what was said or returned by tools, word for word, best first: in this session (None), in
+        the one with this id, or in "all" of them. Raises NotFoundError."""
+        return self._call(self._assistant.search_history(query, session, limit))
+
     def read_output(
         self,
         ref: str,
@@ -355,6 +361,10 @@ class AsyncAgent(_Facade):
     async def note(self, text: str) -> str:
         """See `Agent.note`."""
         return await self._call(self._assistant.note(text))
+
+    async def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
+        """See `Agent.search_history`."""
+        return await self._call(self._assistant.search_history(query, session, limit))
 
     async def read_output(
         self,

@@ -10,12 +10,23 @@ from datetime import datetime
 from memagent.context.assemble import Offer
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import EmbeddingService
+from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
-from stores.base import BlobStore, Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
+from stores.base import (
+    BlobStore,
+    HistoryIndex,
+    Journal,
+    Ledger,
+    LexicalIndex,
+    Manifests,
+    MemoryTable,
+    Outbox,
+    VectorIndex,
+)
 from stores.records import Scope
 
 DATABASE_NAME = "memagent.db"
@@ -35,6 +46,7 @@ class Stores:
     journal: Journal
     memories: MemoryTable
     lexical: LexicalIndex
+    history: HistoryIndex
     outbox: Outbox
     vectors: VectorIndex
     ledger: Ledger
@@ -59,6 +71,7 @@ class Rooms:
     embedding: EmbeddingService
     indexer: Indexer
     recaller: Recaller
+    history: HistorySearch
     open_model: Callable[[], Awaitable[ChatModel]]
     host_tools: dict[str, Tool]
     offer: Offer

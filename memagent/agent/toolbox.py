@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
@@ -14,6 +14,8 @@ from stores.records import Memory
 
 Remember = Callable[[str], Awaitable[Memory]]
 Recall = Callable[[str], Awaitable[Sequence[Recalled]]]
+SearchHistory = Callable[[str, bool], Awaitable[str]]
+"""Finds places in the history of this session, or (True) of all: lines for the model, "" for none."""
 ReadOutput = Callable[[str, Selection], Awaitable[str]]
 
 _Selector = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else str(value))]
@@ -51,6 +53,23 @@ def memory_tools(remember: Remember, recall: Recall) -> list[Tool]:
         return f"Remembered: {memory.text}"
 
     return [recall_tool, remember_tool]
+
+
+def history_tools(search: SearchHistory) -> list[Tool]:
+    """`search_history`: what was said or returned by tools, word for word."""
+
+    @tool(name="search_history")
+    async def search_history_tool(query: str, session: Literal["this", "all"] = "this") -> str:
+        """Search the full record: every message and tool output, word for word, also what is no longer
+        shown here. Each line found ends with a ref by which the rest can be read.
+
+        Args:
+            query: Words that stand in what you look for, e.g. "locker code Maya".
+            session: "this" conversation, or "all" of them.
+        """
+        return await search(query, session == "all") or "Nothing was found."
+
+    return [search_history_tool]
 
 
 def reading_tool(read: ReadOutput) -> Tool:
