@@ -349,7 +349,13 @@ class Assistant:
         tools = {**own, **self._rooms.host_tools}
         if profile.notice:
             self._rooms.notices.append(profile.notice)
-        return _Open(model, counter, Composer(self._rooms, model, counter, offer), tools)
+        composer = Composer(self._rooms, model, counter, offer)
+        try:
+            await composer.learn()
+        except BaseException:
+            await model.close()
+            raise
+        return _Open(model, counter, composer, tools)
 
     async def _opened(self) -> _Open:
         self._check_open()

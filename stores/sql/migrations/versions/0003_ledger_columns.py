@@ -33,23 +33,15 @@ def upgrade() -> None:
 
 def _fill() -> None:
     connection = op.get_bind()
-    ledger = sa.table("ledger", *(sa.column(name) for name in ("number", "payload", *_COLUMNS)))
-    change = (
-        sa.update(ledger)
-        .where(ledger.c.number == sa.bindparam("row"))
-        .values({name: sa.bindparam(name) for name in _COLUMNS})
+    query = sa.text("SELECT number, payload FROM ledger WHERE number > :last ORDER BY number LIMIT :most")
+    change = sa.text(
+        "UPDATE ledger SET role = :role, model = :model, endpoint = :endpoint, tokens = :tokens,"
+        " is_sample = :is_sample WHERE number = :number"
     )
     last = 0
-    while True:
-        query = sa.select(ledger.c.number, ledger.c.payload).where(ledger.c.number > last)
-        rows = connection.execute(query.order_by(ledger.c.number).limit(_BATCH)).all()
-        if not rows:
-            return
-        connection.execute(change, [{"row": row.number, **_columns(json.loads(row.payload))} for row in rows])
+    while rows := connection.execute(query, {"last": last, "most": _BATCH}).all():
+        connection.execute(change, [{"number": row.number, **_columns(json.loads(row.payload))} for row in rows])
         last = rows[-1].number
-
-
-_COLUMNS = ("role", "model", "endpoint", "tokens", "is_sample")
 
 
 def _columns(call: dict[str, Any]) -> dict[str, Any]:
