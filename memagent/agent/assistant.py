@@ -424,6 +424,11 @@ class Assistant:
         if profile.notice:
             self._rooms.notices.append(profile.notice)
         composer = Composer(self._rooms, model, counter, offer)
+        try:
+            await composer.learn()
+        except BaseException:
+            await model.close()
+            raise
         return Opened(
             model=model,
             counter=counter,
