@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import memagent
-from memagent.cli import commands, memory, model
+from memagent.cli import bench, commands, memory, model
 from memagent.cli.wall import prepare_streams, tell
 from memagent.errors import MemagentError
 from stores.errors import StoreError
@@ -33,6 +33,7 @@ app.command("sessions")(commands.sessions)
 app.add_typer(commands.context, name="context")
 app.add_typer(memory.app, name="memory")
 app.add_typer(model.app, name="model")
+app.add_typer(bench.app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:
