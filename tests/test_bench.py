@@ -13,7 +13,7 @@ from memagent.bench.conversation import KINDS, conversation
 from memagent.bench.facts import facts
 from memagent.bench.harness import extract
 from memagent.bench.meter import Meter, Scale
-from memagent.bench.planting import DISTRACTORS, FACTS, LOOK_ALIKES, REVOKED, STANDING, exam_talk
+from memagent.bench.planting import FULL, LOOK_ALIKES, REVOKED, STANDING, exam_talk
 from memagent.bench.words import Writer
 from memagent.llm.client import ChatRequest
 from tests.wire import count_text, prompt_tokens
@@ -51,7 +51,7 @@ def test_facts_are_distinct_and_their_questions_do_not_tell() -> None:
 
 def test_the_exam_plants_everything_once() -> None:
     talk = exam_talk(4)
-    assert (len(talk.asked), len(talk.planted)) == (FACTS, FACTS + DISTRACTORS)
+    assert (len(talk.asked), len(talk.planted)) == (FULL.facts, FULL.facts + FULL.distractors)
     said = "\n".join(
         "\n".join([exchange.user, exchange.answer, *(call.output for turn in exchange.turns for call in turn)])
         for exchange in talk.exchanges
@@ -97,10 +97,15 @@ def test_the_meter_finds_the_common_prefix() -> None:
 
 def test_the_scripted_summariser_is_brief() -> None:
     material, scale = "\n".join(Writer(random.Random(2)).lines(20_000)), Scale()
-    text = extract(material, 400, scale)
+
+    def asked(words: str, max_tokens: int | None = None, said: str = material) -> ChatRequest:
+        return ChatRequest([_message("system", words), _message("user", said)], max_tokens=max_tokens)
+
+    text = extract(asked("Summarise.", 400), scale)
     assert 100 < count_text(text) <= 300
-    assert text == extract(material, 400, scale)
-    assert extract("", None, scale)
+    assert text == extract(asked("Summarise.", 400), scale)
+    assert count_text(extract(asked("Summarise in at most 90 words."), scale)) <= 90
+    assert extract(asked("Summarise.", said=""), scale)
 
 
 @pytest.mark.timeout(200)

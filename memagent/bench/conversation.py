@@ -27,11 +27,16 @@ _NOTED = ("Noted.", "I will keep that in mind.", "Thanks, good to know.", "All r
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
-    """A tool call, and what the tool will return."""
+    """A tool call with its arguments by name, and what a tool of the host will return."""
 
     name: str
-    argument: str
-    output: str
+    arguments: tuple[tuple[str, str], ...]
+    output: str = ""
+
+
+def host_call(name: str, argument: str, output: str) -> ScriptedCall:
+    """A call of one of the host's tools, which have one argument each."""
+    return ScriptedCall(name, (("path" if name == "read_file" else "query", argument),), output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +105,4 @@ def lookup(writer: Writer, chance: random.Random, number: int) -> ScriptedExchan
 def _call(writer: Writer, chance: random.Random, key: str) -> ScriptedCall:
     _, least, most = chance.choices(OUTPUT_CHARS, [share for share, _, _ in OUTPUT_CHARS])[0]
     name = chance.choice(("read_file", "search_web", "run_query"))
-    return ScriptedCall(name, f"{writer.topic()} {key}", writer.output(chance.randint(least, most)))
+    return host_call(name, f"{writer.topic()} {key}", writer.output(chance.randint(least, most)))

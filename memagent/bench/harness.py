@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,8 +38,13 @@ SUMMARY_SHARE = 0.15
 SENTENCE_WORDS = 30
 SETTLE_SECONDS = 60.0
 UNEXPLAINED = "no cause named"
+INSTRUCTION_CHARS = 2_000
+"""The limit of words is asked for in the beginning of a request; later in it numbers are material."""
+_MOST_WORDS = re.compile(r"[Aa]t most (\d+) words")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
 
+Choose = Callable[[ChatRequest], Sequence[ScriptedCall]]
+"""What a model that sees this prompt calls."""
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how many exchanges of it, and how many there are."""
 
@@ -103,10 +108,15 @@ class BenchModel:
         self._helper = helper
         self._script = ScriptedExchange("talk", "", "")
         self._exchange = self._turn = 0
+        self._choices: tuple[Choose, ...] = ()
+        self.probed: list[ChatRequest] = []
+        """The prompts of an exchange that was begun with choices: they are kept."""
 
-    def begin(self, exchange: int, script: ScriptedExchange) -> None:
-        """The next requests belong to this exchange."""
+    def begin(self, exchange: int, script: ScriptedExchange, choices: Sequence[Choose] = ()) -> None:
+        """The next requests belong to this exchange. ``choices`` are its turns where what is called depends
+        on the prompt; they come before those of the script."""
         self._exchange, self._script, self._turn = exchange, script, 0
+        self._choices, self.probed = tuple(choices), []
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[TextPiece | Retrying | Completion]:
         if is_answer(request):
@@ -123,30 +133,34 @@ class BenchModel:
                     self.meter.helped(request, self._scale.text(piece.text))
                 yield piece
         else:
-            text = extract(str(request.messages[-1].get("content") or ""), request.max_tokens, self._scale)
+            text = extract(request, self._scale)
             self.meter.helped(request, self._scale.text(text))
             yield TextPiece(text)
             yield Completion(text, (), "stop", self._usage(self._scale.request(request), text), 0.0)
 
     async def close(self) -> None:
-        """Closes the real model, if there is one."""
-        if self._helper is not None:
-            await self._helper.close()
+        """Nothing to release: a real model is its opener's."""
 
     def _next(self, request: ChatRequest) -> tuple[str, tuple[ToolCall, ...]]:
-        if self._turn == len(self._script.turns) or request.tool_choice == "none":
+        if self._choices:
+            self.probed.append(request)
+        turn, self._turn = self._turn, self._turn + 1
+        if turn < len(self._choices):
+            calls = self._choices[turn](request)
+        elif turn - len(self._choices) < len(self._script.turns):
+            calls = self._script.turns[turn - len(self._choices)]
+        else:
             return self._script.answer, ()
-        calls = self._script.turns[self._turn]
-        self._turn += 1
-        return "", tuple(_tool_call(call, f"c{self._exchange}-{self._turn}-{i}") for i, call in enumerate(calls))
+        if not calls:
+            return self._next(request)
+        return "", tuple(_tool_call(call, f"c{self._exchange}-{turn}-{i}") for i, call in enumerate(calls))
 
     def _usage(self, prompt_tokens: int, reply: str) -> Usage:
         return Usage(prompt_tokens=prompt_tokens, completion_tokens=self._scale.text(reply))
 
 
 def _tool_call(call: ScriptedCall, call_id: str) -> ToolCall:
-    field_name = "path" if call.name == "read_file" else "query"
-    return ToolCall(id=call_id, name=call.name, arguments=json.dumps({field_name: call.argument}, ensure_ascii=False))
+    return ToolCall(id=call_id, name=call.name, arguments=json.dumps(dict(call.arguments), ensure_ascii=False))
 
 
 def is_answer(request: ChatRequest) -> bool:
@@ -154,11 +168,16 @@ def is_answer(request: ChatRequest) -> bool:
     return str(request.messages[0].get("content") or "").startswith(INSTRUCTIONS)
 
 
-def extract(material: str, max_tokens: int | None, scale: Scale) -> str:
-    """First sentences of lines all over the material: short, true, and the same each time."""
+def extract(request: ChatRequest, scale: Scale) -> str:
+    """First sentences of lines all over the newest message: short, true, and the same each time. At most as
+    many words as the request allows."""
+    material = str(request.messages[-1].get("content") or "")
     room = int(scale.text(material) * SUMMARY_SHARE)
-    if max_tokens is not None:
-        room = min(room, max_tokens * 3 // 4)
+    if request.max_tokens is not None:
+        room = min(room, request.max_tokens * 3 // 4)
+    for message in request.messages:
+        for words in _MOST_WORDS.findall(str(message.get("content") or "")[:INSTRUCTION_CHARS]):
+            room = min(room, int(words))
     firsts = [" ".join(_SENTENCE_END.split(line.strip())[0].split()[:SENTENCE_WORDS]) for line in material.splitlines()]
     sentences = [sentence for sentence in firsts if len(sentence) > SENTENCE_WORDS // 2]
     sizes = [scale.text(sentence) + 1 for sentence in sentences]
@@ -182,10 +201,10 @@ class Sitting:
     clock: FakeClock
     stores: SqlStores
 
-    async def play(self, number: int, script: ScriptedExchange) -> Reply:
+    async def play(self, number: int, script: ScriptedExchange, choices: Sequence[Choose] = ()) -> Reply:
         """Plays an exchange and waits until its background work is done, as a person does who reads."""
-        self.desk.outputs = {call.argument: call.output for turn in script.turns for call in turn}
-        self.model.begin(number, script)
+        self.desk.outputs = {call.arguments[0][1]: call.output for turn in script.turns for call in turn}
+        self.model.begin(number, script, choices)
         reply = await self.assistant.ask(script.user, (), "auto", True)
         await self.assistant.settle(SETTLE_SECONDS)
         self.clock.advance(minutes=4)
@@ -197,9 +216,11 @@ class Sitting:
 
 
 @contextlib.asynccontextmanager
-async def sitting(folder: Path, model: BenchModel, embedder: Embedder | None = None) -> AsyncGenerator[Sitting]:
+async def sitting(
+    folder: Path, model: BenchModel, embedder: Embedder | None = None, clock: FakeClock | None = None
+) -> AsyncGenerator[Sitting]:
     """An agent in a folder of its own. Recall is on, everything else is as it comes."""
-    desk, clock = Desk(), FakeClock()
+    desk, clock = Desk(), clock or FakeClock()
     settings = load_settings(data_dir=folder, user=USER, zone="UTC", instructions=INSTRUCTIONS)
     assistant = await build_assistant(
         settings=settings,

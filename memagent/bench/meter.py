@@ -30,6 +30,14 @@ class Scale:
         """Tokens of a text."""
         return self._count(text)
 
+    def beginning(self, text: str, tokens: int) -> str:
+        """As much of a text's beginning as takes at most so many tokens."""
+        low, high = 0, len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._count(text[:middle]) <= tokens else (low, middle - 1)
+        return text[:low]
+
     def message(self, message: Mapping[str, Any]) -> int:
         """Tokens of a message: its texts, names, ids and arguments, and its overhead."""
         key = segment(message)

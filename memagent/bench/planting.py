@@ -6,9 +6,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from memagent.bench.conversation import ScriptedCall, ScriptedExchange, lookup, question, talk
+from memagent.bench.conversation import ScriptedExchange, host_call, lookup, question, talk
 from memagent.bench.facts import Fact, facts
 from memagent.bench.words import Writer
 
@@ -58,11 +58,20 @@ LOOK_ALIKES = (
 Place = Literal["user", "assistant", "tool", "overflow"]
 PLACES: dict[Place, int] = {"user": 14, "assistant": 13, "tool": 5, "overflow": 8}
 """Where of forty facts so many are said. "overflow": in the middle of an output too long for any prompt."""
-FACTS = 40
-DISTRACTORS = 200
-EXCHANGES = 400
 OVERFLOW_CHARS = (60_000, 160_000)
 TOOL_CHARS = (300, 2_000)
+
+
+class Amount(NamedTuple):
+    """How long the talk is and how much is planted in it."""
+
+    exchanges: int
+    facts: int
+    distractors: int
+
+
+FULL = Amount(400, 40, 200)
+QUICK = Amount(160, 12, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +97,21 @@ class ExamTalk:
         return [planted for planted in self.planted if not planted.distractor]
 
 
-def exam_talk(
-    seed: int, *, exchanges: int = EXCHANGES, fact_count: int = FACTS, distractors: int = DISTRACTORS
-) -> ExamTalk:
-    """A conversation of so many exchanges, in which every fact, distractor, instruction, revocation and
-    look-alike has an exchange of its own. Instructions come in the first half, revocations after them."""
+def exam_talk(seed: int, amount: Amount = FULL) -> ExamTalk:
+    """A conversation in which every fact, distractor, instruction, revocation and look-alike has an exchange
+    of its own. Instructions come in the first half, revocations after them. Raises ValueError if they have
+    no room."""
+    exchanges, asked, distractors = amount
     chance = random.Random(seed)
     writer = Writer(chance)
     remarks = _remarks(chance, exchanges)
     free = [number for number in range(exchanges - 1) if number not in remarks]
-    if fact_count + distractors > len(free):
+    if asked + distractors > len(free):
         raise ValueError(f"{exchanges} exchanges cannot hold so many facts and {len(remarks)} remarks")
-    where = chance.sample(free, fact_count + distractors)
-    made = facts(seed, fact_count + distractors, chinese_every=5)
+    where = chance.sample(free, asked + distractors)
+    made = facts(seed, asked + distractors, chinese_every=5)
     planted = [
-        Planted(fact, _place(index), exchange, distractor=index >= fact_count)
+        Planted(fact, _place(index), exchange, distractor=index >= asked)
         for index, (fact, exchange) in enumerate(zip(made, where, strict=True))
     ]
     by_exchange = {item.exchange: item for item in planted}
@@ -152,7 +161,7 @@ def _planted(writer: Writer, chance: random.Random, item: Planted, number: int) 
         return replace(made, kind="fact", answer=f"{fact.statement} {made.answer}")
     line = fact.record if chance.random() < 0.5 else fact.statement
     output = _output_with(writer, chance, line, *(OVERFLOW_CHARS if item.place == "overflow" else TOOL_CHARS))
-    call = ScriptedCall(chance.choice(("read_file", "run_query")), f"{writer.topic()} {number}", output)
+    call = host_call(chance.choice(("read_file", "run_query")), f"{writer.topic()} {number}", output)
     return ScriptedExchange("fact", f"Please look up the {writer.topic()} for me.", made.answer, ((call,),))
 
 

@@ -17,6 +17,9 @@ REUSE_FLOORS: Mapping[int, float] = {8_192: 0.88, 32_768: 0.95, 131_072: 0.98}
 REUSE_AIMS: Mapping[int, float] = {8_192: 0.90, 32_768: 0.97, 131_072: 0.99}
 ASSEMBLY_FLOOR_MS = 5.0
 ASSEMBLY_GROWTH = 1.3
+EXAM_FLOOR = 0.95
+SUMMARIES_OF_WINDOW = 0.20
+SUMMARY_OF_SOURCE = 0.25
 
 
 class Figures(BaseModel):
@@ -97,3 +100,97 @@ class ContextReport(Figures):
             if one.growth > ASSEMBLY_GROWTH:
                 found.append(f"{name}: grows {one.growth:.2f} times, floor {ASSEMBLY_GROWTH} times")
         return found
+
+
+class ExamRow(Figures):
+    """How many of the asked facts were where, one way of keeping history. ``history_tokens`` is the mean of
+    what a prompt holds besides instructions, tools and the question. ``read_back_tokens`` is the mean of what
+    one call returned, ``any_call`` counts facts in the prompt or in the first 1,000 tokens of any one of
+    the three calls."""
+
+    strategy: str
+    window_tokens: int
+    asked: int
+    prompt_tokens: float
+    history_tokens: float
+    in_prompt: int
+    with_search: int
+    with_recall: int
+    with_read_output: int
+    any_call: int
+    read_back_tokens: float
+    standing: int
+    """Standing instructions that are verbatim in every prompt."""
+
+
+class Miss(Figures):
+    """A fact that was asked for and found neither in the prompt nor by one call."""
+
+    identifier: str
+    place: str
+    exchange: int
+    question: str
+
+
+class SummaryFigures(Figures):
+    """The largest shares that were seen, by the bench's own count: summaries of the window, a leaf of what
+    it stands for, a condensed summary of the summaries it was made from."""
+
+    leaves: int
+    condensed: int
+    of_window: float
+    leaf_of_source: float
+    condensed_of_source: float
+
+
+class Exam(Figures):
+    """One sitting of the exam. ``sections`` counts where in the prompt facts were found; ``by_place`` how
+    many of those said in a place were found at all, and of how many. ``lost_standing`` are standing
+    instructions that are not verbatim in the prompt at the end, ``kept_revoked`` and ``mistaken`` revoked
+    ones and look-alikes that stand among them."""
+
+    window_tokens: int
+    seed: int
+    exchanges: int
+    rows: tuple[ExamRow, ...]
+    sections: dict[str, int]
+    by_place: dict[str, str]
+    misses: tuple[Miss, ...]
+    standing: int
+    lost_standing: tuple[str, ...]
+    revoked: int
+    kept_revoked: tuple[str, ...]
+    look_alikes: int
+    mistaken: tuple[str, ...]
+    summaries: SummaryFigures
+    over: int
+    unexplained_breaks: int
+    seconds: float
+
+    def missed(self) -> list[str]:
+        """What is below its floor, in words; [] if nothing."""
+        own, sums = self.rows[0], self.summaries
+        found: list[str] = []
+        if own.any_call < own.asked * EXAM_FLOOR:
+            found.append(f"{own.any_call} of {own.asked} facts found, floor {EXAM_FLOOR:.0%}")
+        found += [f"standing instruction lost: {text}" for text in self.lost_standing]
+        found += [f"revoked but still standing: {text}" for text in self.kept_revoked]
+        found += [f"taken for an instruction: {text}" for text in self.mistaken]
+        if sums.of_window > SUMMARIES_OF_WINDOW:
+            found.append(f"summaries take {sums.of_window:.0%} of the window, at most {SUMMARIES_OF_WINDOW:.0%}")
+        for name, share in (("a leaf", sums.leaf_of_source), ("a condensed summary", sums.condensed_of_source)):
+            if share > SUMMARY_OF_SOURCE:
+                found.append(f"{name} takes {share:.0%} of its source, at most {SUMMARY_OF_SOURCE:.0%}")
+        if self.over:
+            found.append(f"{self.over} prompts over budget")
+        return [f"window {self.window_tokens:,}: {line}" for line in found]
+
+
+class ExamReport(Figures):
+    """What `bench exam` found, a sitting a window."""
+
+    exams: tuple[Exam, ...]
+
+    def missed(self) -> list[str]:
+        """What is below its floor, in words; [] if nothing."""
+        return [line for exam in self.exams for line in exam.missed()]

@@ -113,11 +113,7 @@ class Writer:
     def _json(self, chars: int) -> str:
         chance, rows, size = self._chance, list[dict[str, str]](), 0
         while size < chars:
-            row: dict[str, object] = {
-                "person": chance.choice(_PEOPLE),
-                "thing": self.topic(),
-                "n": chance.randrange(99),
-            }
+            row = {"person": chance.choice(_PEOPLE), "thing": self.topic(), "count": str(chance.randrange(99))}
             rows.append(row)
             size += len(json.dumps(row)) + 2
         return json.dumps({"rows": rows})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +12,13 @@ import typer
 from memagent.cli import options as opt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from rich.console import RenderableType
     from rich.table import Table
 
     from memagent.bench.harness import Progress
-    from memagent.bench.report import ContextReport, Window
+    from memagent.bench.report import ContextReport, Exam, ExamReport, Window
     from memagent.llm.client import ChatModel
     from memagent.memory.embed import Embedder
 
@@ -27,6 +28,7 @@ app = typer.Typer(
 
 QUICK_EXCHANGES = 120
 QUICK_LENGTHS = (50, 500)
+SHOWN_MISSES = 5
 
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer exchanges: a minute instead of many.")]
 Windows = Annotated[
@@ -63,21 +65,60 @@ def context(
     length = exchanges or (QUICK_EXCHANGES if quick else bench.EXCHANGES)
 
     async def run(progress: Progress) -> ContextReport:
-        return await bench.bench_context(
-            windows=sizes,
-            exchanges=length,
-            lengths=QUICK_LENGTHS if quick else bench.LENGTHS,
-            seed=seed,
-            embedder=_embedder(embedder),
-            helper=await _helper(model, base_url),
-            progress=progress,
-        )
+        async with _helper(model, base_url) as helper:
+            return await bench.bench_context(
+                windows=sizes,
+                exchanges=length,
+                lengths=QUICK_LENGTHS if quick else bench.LENGTHS,
+                seed=seed,
+                embedder=_embedder(embedder),
+                helper=helper,
+                progress=progress,
+            )
 
     report = asyncio.run(run(_progress()))
     if as_json:
         typer.echo(report.model_dump_json(indent=2))
     else:
         _print(context_tables(report))
+    _judge(report.missed())
+
+
+@app.command()
+def exam(
+    windows: Windows = None,
+    exchanges: Exchanges = None,
+    quick: Quick = False,
+    seed: Seed = 11,
+    embedder: TrueEmbedder = False,
+    model: Helper = None,
+    base_url: opt.BaseUrl = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Plant facts and instructions in a long talk, then ask: what is in the prompt, or one call away?"""
+    from memagent.bench import exam as bench
+
+    sizes = _windows(windows) or bench.WINDOWS
+    amount = bench.QUICK if quick else bench.FULL
+    if exchanges:
+        amount = amount._replace(exchanges=exchanges)
+
+    async def run(progress: Progress) -> ExamReport:
+        async with _helper(model, base_url) as helper:
+            return await bench.bench_exam(
+                windows=sizes,
+                amount=amount,
+                seed=seed,
+                embedder=_embedder(embedder),
+                helper=helper,
+                progress=progress,
+            )
+
+    report = asyncio.run(run(_progress()))
+    if as_json:
+        typer.echo(report.model_dump_json(indent=2))
+    else:
+        _print(exam_tables(report))
     _judge(report.missed())
 
 
@@ -99,12 +140,19 @@ def _embedder(true_one: bool) -> Embedder | None:
     return SentenceTransformerEmbedder(opt.settings_of().embedder) if true_one else None
 
 
-async def _helper(model: str | None, base_url: str | None) -> ChatModel | None:
+@contextlib.asynccontextmanager
+async def _helper(model: str | None, base_url: str | None) -> AsyncGenerator[ChatModel | None]:
+    """The real model that writes the summaries, if one is named."""
     if model is None and base_url is None:
-        return None
+        yield None
+        return
     from memagent.llm.opening import open_model
 
-    return await open_model(opt.settings_of(model=model, base_url=base_url))
+    opened = await open_model(opt.settings_of(model=model, base_url=base_url))
+    try:
+        yield opened
+    finally:
+        await opened.close()
 
 
 def _progress() -> Progress:
@@ -122,7 +170,8 @@ def _progress() -> Progress:
 def _judge(missed: Sequence[str]) -> None:
     """Exit code 1, with one line, when something is below its floor."""
     if missed:
-        typer.echo("below the floor: " + "; ".join(missed), err=True)
+        more = f"; and {len(missed) - SHOWN_MISSES} more" if len(missed) > SHOWN_MISSES else ""
+        typer.echo("below the floor: " + "; ".join(missed[:SHOWN_MISSES]) + more, err=True)
         raise typer.Exit(1)
 
 
@@ -171,6 +220,43 @@ def context_tables(report: ContextReport) -> list[RenderableType]:
         row("assembly grows by", [f"{each.growth:.2f}" for each in report.assembly], f"≤ {ASSEMBLY_GROWTH}")
     row("took, seconds", [f"{w.seconds:.0f}" for w in windows])
     return [table, "", MEASURED_ELSEWHERE]
+
+
+def exam_tables(report: ExamReport) -> list[RenderableType]:
+    """The score of `bench exam`, a row a way of keeping history, and what else was looked at."""
+    table = _table(
+        *("way of keeping history", "window", "tokens of history", "of the prompt", "in the prompt"),
+        *("+ search_history", "+ recall", "+ read_output", "+ any one call", "tokens a call", "standing kept"),
+    )
+    for exam in report.exams:
+        for row in exam.rows:
+            counts = (row.in_prompt, row.with_search, row.with_recall, row.with_read_output, row.any_call)
+            table.add_row(
+                row.strategy,
+                f"{row.window_tokens:,}",
+                f"{row.history_tokens:,.0f}",
+                f"{row.prompt_tokens:,.0f}",
+                *(f"{count} of {row.asked}" for count in counts),
+                f"{row.read_back_tokens:,.0f}",
+                f"{row.standing} of {exam.standing}",
+            )
+    return [table, *(part for exam in report.exams for part in ("", *_exam_lines(exam)))]
+
+
+def _exam_lines(exam: Exam) -> list[str]:
+    sums = exam.summaries
+    lines = [
+        f"window {exam.window_tokens:,}, {exam.exchanges} exchanges, {exam.seconds:.0f} s",
+        f"found in the prompt: {_counted(exam.sections)}; found at all, by where it was said: "
+        + ", ".join(f"{place} {count}" for place, count in exam.by_place.items()),
+        f"standing instructions verbatim: {exam.standing - len(exam.lost_standing)} of {exam.standing}; revoked and "
+        f"gone: {exam.revoked - len(exam.kept_revoked)} of {exam.revoked}; look-alikes taken for instructions: "
+        f"{len(exam.mistaken)} of {exam.look_alikes}",
+        f"summaries: {sums.leaves} leaves, {sums.condensed} condensed; at most {sums.of_window:.0%} of the window, "
+        f"{sums.leaf_of_source:.0%} of a leaf's source, {sums.condensed_of_source:.0%} of a condensed one's",
+        f"prompts over budget: {exam.over}; broken without a cause: {exam.unexplained_breaks}",
+    ]
+    return lines + [f"not found ({miss.place}, exchange {miss.exchange}): {miss.question}" for miss in exam.misses]
 
 
 def _table(*columns: str) -> Table:
