@@ -112,9 +112,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(
         text=TEXTS,
-        turns=st.lists(
-            st.lists(st.sampled_from([*OUTPUTS, "fails"]), min_size=1, max_size=3), min_size=1, max_size=4
-        ),
+        turns=st.lists(st.lists(st.sampled_from([*OUTPUTS, "fails"]), min_size=1, max_size=3), min_size=1, max_size=4),
     )
     def chat_with_tools(self, text: str, turns: list[list[str]]) -> None:
         self.calls = [list(turn) for turn in turns]
@@ -157,9 +155,7 @@ class Conversation(RuleBasedStateMachine):
     def note(self) -> None:
         self.agent.note("the user was idle")
 
-    @rule(
-        window=st.sampled_from([2_048, 4_096, 8_192, 32_768]), model=st.sampled_from(["scripted", "gpt-4o"])
-    )
+    @rule(window=st.sampled_from([2_048, 4_096, 8_192, 32_768]), model=st.sampled_from(["scripted", "gpt-4o"]))
     def restart(self, window: int, model: str) -> None:
         self.agent.close()
         self.window, self.model = window, model

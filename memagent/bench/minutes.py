@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memagent import prompts
 from memagent.bench.meter import MESSAGE_TOKENS, Scale
@@ -52,11 +52,13 @@ def summary_figures(journal: Sequence[Message | Mark], window_tokens: int, scale
         leaves=len(leaves),
         condensed=len(condensed),
         of_window=max(shown, default=0) / window_tokens,
-        leaf_of_source=max((tokens[one.id] / max(1, _said_tokens(one, said, scale)) for one in leaves), default=0.0),
-        condensed_of_source=max(
-            (tokens[one.id] / max(1, sum(tokens[i] for i in one.source_ids)) for one in condensed), default=0.0
-        ),
+        leaf_of_source=_largest(leaves, tokens, said, scale),
+        condensed_of_source=_largest(condensed, tokens, said, scale),
     )
+
+
+def _largest(summaries: Sequence[Summary], tokens: Mapping[str, int], said: Sequence[Message], scale: Scale) -> float:
+    return max((tokens[one.id] / max(1, _said_tokens(one, said, scale)) for one in summaries), default=0.0)
 
 
 def _said_tokens(summary: Summary, said: Sequence[Message], scale: Scale) -> int:

@@ -12,6 +12,7 @@ MEASURED_ELSEWHERE = (
     "Neither keeps what it drops."
 )
 
+JUDGED_FROM_EXCHANGES = 1_000
 FILL_FLOOR = 0.40
 REUSE_FLOORS: Mapping[int, float] = {8_192: 0.88, 32_768: 0.95, 131_072: 0.98}
 REUSE_AIMS: Mapping[int, float] = {8_192: 0.90, 32_768: 0.97, 131_072: 0.99}
@@ -81,12 +82,15 @@ class ContextReport(Figures):
     assembly: tuple[Assembly, ...]
 
     def missed(self) -> list[str]:
-        """What is below its floor, in words; [] if nothing."""
+        """What is below its floor, in words; [] if nothing. Fill and reuse count in a long talk only: a short
+        one has not filled a window yet."""
         found: list[str] = []
         for window in self.windows:
             name = f"window {window.window_tokens:,}"
             if window.over:
                 found.append(f"{name}: {window.over} prompts over budget")
+            if window.exchanges < JUDGED_FROM_EXCHANGES:
+                continue
             if window.fill < FILL_FLOOR:
                 found.append(f"{name}: fill {window.fill:.2f}, floor {FILL_FLOOR:.2f}")
             floor = REUSE_FLOORS.get(window.window_tokens, 0.0)
@@ -133,8 +137,8 @@ class Miss(Figures):
 
 
 class SummaryFigures(Figures):
-    """The largest shares that were seen, by the bench's own count: summaries of the window, a leaf of what
-    it stands for, a condensed summary of the summaries it was made from."""
+    """The largest shares that were seen, by the bench's own count: summaries of the window, a leaf and a
+    condensed summary of what was said in the part of the conversation that it stands for."""
 
     leaves: int
     condensed: int
