@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memagent.bench.context import run_window, time_assembly
 from memagent.bench.conversation import KINDS, conversation
+from memagent.bench.exam import best_reference, content_words
 from memagent.bench.facts import facts
 from memagent.bench.harness import extract
 from memagent.bench.meter import Meter, Scale
+from memagent.bench.minutes import fixed_system, standing_text
 from memagent.bench.planting import FULL, LOOK_ALIKES, REVOKED, STANDING, exam_talk
+from memagent.bench.verbatim import newest_verbatim
 from memagent.bench.words import Writer
+from memagent.context.summary import background
+from memagent.context.view import StandingInstruction, Summary
 from memagent.llm.client import ChatRequest
+from stores.records import Message, MessageRole, ToolCall
+from tests.shell import Shell
 from tests.wire import count_text, prompt_tokens
 
 QUICK_EXCHANGES = 120
@@ -122,3 +133,58 @@ def test_a_preview_does_not_grow_with_the_session() -> None:
     found = asyncio.run(time_assembly(32_768, (100, 3_000), rounds=60))
     assert max(found.median_ms.values()) < 50
     assert found.growth < 4
+
+
+def _said(number: int, role: MessageRole, content: str, **more: Any) -> Message:
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    return Message(
+        id=f"m{number}", session_id="s", exchange_id="x", at=at, sequence=number, role=role, content=content, **more
+    )
+
+
+def test_texts_verbatim_keeps_the_newest_and_puts_outputs_out() -> None:
+    call = ToolCall(id="c", name="read_file", arguments='{"path": "a"}')
+    journal = [
+        _said(1, MessageRole.USER, "the oldest words " * 50),
+        _said(2, MessageRole.ASSISTANT, "", calls=(call,)),
+        _said(3, MessageRole.TOOL, "KX-11111-QQ " * 500, name="read_file", call_id="c"),
+        _said(4, MessageRole.ASSISTANT, "the newest words"),
+    ]
+    kept = newest_verbatim(journal, 100, Scale())
+    assert kept.holds("the newest words")
+    assert kept.holds('read_output(ref="m3")')
+    assert not kept.holds("KX-11111-QQ")
+    assert not kept.holds("the oldest words")
+    assert kept.tokens <= 100
+
+
+def test_the_sensible_model_reads_the_reference_that_its_question_is_about() -> None:
+    messages = [
+        _message("system", "Be brief."),
+        _message("user", 'The log of the boat: read_output(ref="m1")\nThe bill of the piano: read_output(ref="m2")'),
+        _message("user", 'Something else: read_output(ref="m3")'),
+    ]
+    request = ChatRequest(messages)
+    assert best_reference(request, content_words("Which invoice was it for the piano?")) == "m2"
+    assert best_reference(request, content_words("钢琴的发票号是多少？")) == "m3"  # nothing in common: the newest
+    assert best_reference(ChatRequest(messages[:1]), {"piano"}) is None
+    assert content_words("Which is the door code?") == {"door", "code"}
+
+
+def test_the_standing_section_is_read_off_the_system_message() -> None:
+    summary = Summary(id="s1", text="They talked.", first_sequence=1, last_sequence=2, tokens=3, source_tokens=20)
+    said = StandingInstruction(entry_id="m1", said_on="2026-01-05", text="Never use emojis.")
+    request = ChatRequest([_message("system", "Be brief.\n\n" + background([summary], [said]))])
+    assert "Never use emojis." in standing_text(request)
+    assert "They talked." not in standing_text(request)
+    assert fixed_system(request).strip() == "Be brief."
+    assert standing_text(ChatRequest([_message("system", "Be brief.")])) == ""
+
+
+def test_the_command_prints_a_table_and_json(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, None)
+    arguments = ("bench", "context", "--quick", "--exchanges", "20", "--windows", "4096")
+    assert "prefix reuse" in shell.run(*arguments).stdout
+    (window,) = json.loads(shell.run(*arguments, "--json").stdout)["windows"]
+    assert (window["window_tokens"], window["exchanges"], window["over"]) == (4_096, 20, 0)
+    assert "is no list of numbers" in shell.run("bench", "context", "--windows", "big", code=2).stderr

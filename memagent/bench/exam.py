@@ -158,7 +158,7 @@ def _calling(tool: str, question: str) -> Choose:
         reference = best_reference(request, words)
         if reference is None or not words:
             return []
-        return [ScriptedCall(tool, (("ref", reference), ("grep", "|".join(sorted(words)))))]
+        return [ScriptedCall(tool, (("ref", reference), ("grep", "(?i)" + "|".join(sorted(words)))))]
 
     return choose
 

@@ -13,6 +13,7 @@ MEASURED_ELSEWHERE = (
 )
 
 JUDGED_FROM_EXCHANGES = 1_000
+JUDGED_FROM_LENGTH = 10_000
 FILL_FLOOR = 0.40
 REUSE_FLOORS: Mapping[int, float] = {8_192: 0.88, 32_768: 0.95, 131_072: 0.98}
 REUSE_AIMS: Mapping[int, float] = {8_192: 0.90, 32_768: 0.97, 131_072: 0.99}
@@ -82,8 +83,8 @@ class ContextReport(Figures):
     assembly: tuple[Assembly, ...]
 
     def missed(self) -> list[str]:
-        """What is below its floor, in words; [] if nothing. Fill and reuse count in a long talk only: a short
-        one has not filled a window yet."""
+        """What is below its floor, in words; [] if nothing. Only a long run is judged by fill, reuse
+        and time: a short one has not filled a window yet, and a moment's load would decide."""
         found: list[str] = []
         for window in self.windows:
             name = f"window {window.window_tokens:,}"
@@ -97,6 +98,8 @@ class ContextReport(Figures):
             if window.reuse < floor:
                 found.append(f"{name}: prefix reuse {window.reuse:.3f}, floor {floor:.2f}")
         for one in self.assembly:
+            if max(one.median_ms) < JUDGED_FROM_LENGTH:
+                continue
             name = f"assembly in {one.window_tokens:,}"
             slowest = max(one.median_ms.values())
             if slowest >= ASSEMBLY_FLOOR_MS:
