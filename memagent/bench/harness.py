@@ -36,11 +36,14 @@ EMBEDDER_DIMENSIONS = 384
 SUMMARY_SHARE = 0.15
 """How much of its material the scripted summariser keeps at most: what a model does that was told to be brief."""
 SENTENCE_WORDS = 30
+OUTPUT_WORDS = 12
 SETTLE_SECONDS = 60.0
 UNEXPLAINED = "no cause named"
 INSTRUCTION_CHARS = 2_000
 """The limit of words is asked for in the beginning of a request; later in it numbers are material."""
 _MOST_WORDS = re.compile(r"[Aa]t most (\d+) words")
+_SPEAKER = re.compile(r"^(?:PERSON|ASSISTANT|TOOL)[^:{]*(?:\{.*?\})?: *")
+_LISTS = ("Exactly:", "<", "[")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])")
 
 Choose = Callable[[ChatRequest], Sequence[ScriptedCall]]
@@ -178,8 +181,7 @@ def extract(request: ChatRequest, scale: Scale) -> str:
     for message in request.messages:
         for words in _MOST_WORDS.findall(str(message.get("content") or "")[:INSTRUCTION_CHARS]):
             room = min(room, int(words))
-    firsts = [" ".join(_SENTENCE_END.split(line.strip())[0].split()[:SENTENCE_WORDS]) for line in material.splitlines()]
-    sentences = [sentence for sentence in firsts if len(sentence) > SENTENCE_WORDS // 2]
+    sentences = [sentence for line in material.splitlines() if len(sentence := _first(line)) > SENTENCE_WORDS // 2]
     sizes = [scale.text(sentence) + 1 for sentence in sentences]
     step = max(1.0, sum(sizes) / max(1, room))
     kept: list[str] = []
@@ -189,6 +191,14 @@ def extract(request: ChatRequest, scale: Scale) -> str:
         used += sizes[int(at)]
         at += step
     return "\n".join(kept) or "They talked."
+
+
+def _first(line: str) -> str:
+    """The first sentence of a line, without who said it; nothing of lists that code made."""
+    if line.startswith(_LISTS):
+        return ""
+    words = _SENTENCE_END.split(_SPEAKER.sub("", line.strip()))[0].split()
+    return " ".join(words[: OUTPUT_WORDS if line.startswith("TOOL") else SENTENCE_WORDS])
 
 
 @dataclass(slots=True)
