@@ -16,12 +16,17 @@ from memagent.agent.context_control import ContextControl
 from memagent.agent.helper_calls import HelperModel
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
+from memagent.agent.opened import Opened
+from memagent.agent.overflowing import SMALLEST_BOUNDED_RAW, Overflowing
+from memagent.agent.reading_back import PAGE_TOKENS, ReadBack, Selection
 from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
+from memagent.agent.searching import Searching
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
-from memagent.agent.toolbox import memory_tools
+from memagent.agent.toolbox import history_tools, memory_tools, reading_tool
 from memagent.agent.transcripts import transcript_entries
+from memagent.agent.upkeep import Checkup, check
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.context.render import build_exchange
@@ -29,9 +34,9 @@ from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
+from memagent.memory.history import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
-from memagent.tools.definition import Tool
 from stores.errors import StoreError
 from stores.records import (
     ImagePart,
@@ -62,25 +67,13 @@ class Reply:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """What exists only once the model is open."""
-
-    model: ChatModel
-    counter: TokenCounter
-    composer: Composer
-    compactor: Compactor
-    reviser: Reviser
-    tools: dict[str, Tool]
-
-
 class Assistant:
     """One user's agent on one data folder, in one session at a time."""
 
     def __init__(self, rooms: Rooms, session_id: str | None) -> None:
         self._rooms = rooms
         self._session_id = session_id or rooms.new_id()
-        self._opening: asyncio.Task[_Open] | None = None
+        self._opening: asyncio.Task[Opened] | None = None
         self._view: SessionView | None = None
         self._one_at_a_time = asyncio.Lock()
         self._running: ExchangeRun | None = None
@@ -94,7 +87,11 @@ class Assistant:
         self._memory = MemoryControl(rooms)
         self.context = ContextControl(self._ready, self._one_at_a_time, self._happened.append)
         self._sessions = Sessions(rooms)
-        self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
+        self._searching = Searching(rooms, self._sessions)
+        recall, remember = memory_tools(self._remember_for_model, self._recall_for_model)
+        (search,) = history_tools(self._search_history_for_model)
+        self._tools = {t.name: t for t in (recall, reading_tool(self._read_for_model), search, remember)}
+        self._read_back = ReadBack(rooms, rooms.host_tools)
 
     def warm_up(self) -> None:
         """Begins what takes seconds, the model, the embedder and the indexes, in the background. Calls that
@@ -108,7 +105,7 @@ class Assistant:
             self._rooms.indexer.start()
             self._later(self._rooms.indexer.catch_up(self._rooms.scope))
 
-    def _begin_opening(self) -> asyncio.Task[_Open]:
+    def _begin_opening(self) -> asyncio.Task[Opened]:
         """The task that opens the model; a new one when the last failed: a server may have come up."""
         task = self._opening
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
@@ -157,16 +154,7 @@ class Assistant:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
             while self._happened:
                 yield self._happened.popleft()
-            run = ExchangeRun(
-                self._rooms,
-                view,
-                opened.composer,
-                opened.compactor,
-                opened.model,
-                opened.tools,
-                question,
-                queue.put_nowait,
-            )
+            run = ExchangeRun(self._rooms, view, opened, question, queue.put_nowait)
             task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
             self._running = run
@@ -188,7 +176,7 @@ class Assistant:
                 self._later(self._rooms.indexer.catch_up(self._rooms.scope))
                 self._compact_later(opened, view)
 
-    def _compact_later(self, opened: _Open, view: SessionView) -> None:
+    def _compact_later(self, opened: Opened, view: SessionView) -> None:
         """After a reply: older talk makes room if it is time, while the person reads and writes."""
 
         async def run() -> None:
@@ -272,6 +260,53 @@ class Assistant:
         if self._view is not None:
             await self._view.refresh()
         return memory
+
+    async def search_history(self, query: str, session_id: str | None, limit: int) -> list[HistoryHit]:
+        """Places in what was said or returned, best first; of this session, of another, or of "all". Raises
+        NotFoundError for an unknown session."""
+        self._check_open()
+        self._begin_indexing()
+        return await self._searching.search(query, session_id, self._session_id, limit)
+
+    async def _search_history_for_model(self, query: str, everywhere: bool) -> str:
+        count = (await self._opened()).counter.text
+        asking = {self._running.exchange_id} if self._running else set[str]()
+        return await self._searching.for_model(query, everywhere, self._session_id, asking, count)
+
+    # --- what was shown in part ----------------------------------------------------------------
+
+    async def read_output(self, ref: str, selection: Selection) -> str:
+        """All of an entry's text, byte for byte, or the page that a selection asks for. Raises NotFoundError,
+        StoreError."""
+        self._check_open()
+        entry = await self._read_back.find(ref, self._session_id)
+        if selection.is_all:
+            return await self._read_back.whole(entry)
+        count = TokenCounter().text
+        return await self._read_back.page(
+            entry, selection, session_id=self._session_id, limit_raw=PAGE_TOKENS, count=count
+        )
+
+    async def checkup(self, collect: bool) -> Checkup:
+        """What is kept where, and the stored outputs that nothing refers to any more, removed if asked to."""
+        self._check_open()
+        return await check(self._rooms, collect=collect)
+
+    async def _read_for_model(self, ref: str, selection: Selection) -> str:
+        opened = await self._opened()
+        budget, overflowing = opened.composer.budget, opened.overflowing
+        try:
+            entry = await self._read_back.find(ref, self._session_id)
+            cap_raw = max(SMALLEST_BOUNDED_RAW, budget.result_raw(overflowing.results))
+            return await self._read_back.page(
+                entry,
+                selection,
+                session_id=self._session_id,
+                limit_raw=self._read_back.limit_raw(entry, cap_raw, budget.margin_percent),
+                count=opened.counter.text,
+            )
+        except (NotFoundError, StoreError) as error:
+            return f"[{error}]"
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
@@ -365,6 +400,7 @@ class Assistant:
                 new_id=self._rooms.new_id,
                 open_exchange_id=view.unanswered_exchange_id,
             )
+            entries = await (await self._opened()).overflowing.keep_imported(entries)
             for start in range(0, len(entries), INGEST_BATCH):
                 await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
             await (await self._opened()).compactor.without_model(view)
@@ -403,7 +439,7 @@ class Assistant:
         if not self._opening.cancelled() and self._opening.exception() is None:
             await self._opening.result().model.close()
 
-    async def _open(self) -> _Open:
+    async def _open(self) -> Opened:
         model = await self._rooms.open_model()
         profile = model.profile
         counter = TokenCounter(profile.encoding, profile.exact, profile.image_tokens)
@@ -414,10 +450,17 @@ class Assistant:
         if profile.notice:
             self._rooms.notices.append(profile.notice)
         composer = Composer(self._rooms, model, counter, offer)
-        compactor = Compactor(self._rooms, composer, HelperModel(self._rooms, model, counter), counter)
-        return _Open(model, counter, composer, compactor, Reviser(self._rooms, composer, counter), tools)
+        return Opened(
+            model=model,
+            counter=counter,
+            composer=composer,
+            compactor=Compactor(self._rooms, composer, HelperModel(self._rooms, model, counter), counter),
+            reviser=Reviser(self._rooms, composer, counter),
+            overflowing=Overflowing(self._rooms, counter, lambda: composer.budget, tools),
+            tools=tools,
+        )
 
-    async def _opened(self) -> _Open:
+    async def _opened(self) -> Opened:
         self._check_open()
         opening = self._begin_opening()
         await asyncio.wait([opening])
@@ -425,7 +468,7 @@ class Assistant:
             self._check_open()
         return opening.result()
 
-    async def _ready(self) -> tuple[_Open, SessionView]:
+    async def _ready(self) -> tuple[Opened, SessionView]:
         self._begin_indexing()
         opened = await self._opened()
         if self._view is None:

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
-from memagent.agent.compacting import FAILED, Compactor
+from memagent.agent.compacting import FAILED
 from memagent.agent.helper_calls import HelperFailedError
-from memagent.agent.revising import Reviser
+from memagent.agent.opened import Opened
 from memagent.agent.session_view import SessionView
 from memagent.context.view import Summary
 from memagent.errors import ContextError
 from memagent.events import Compacted, Event
 from stores.records import Message
 
-
-class OpenContext(Protocol):
-    """What exists once the model is open."""
-
-    @property
-    def compactor(self) -> Compactor: ...
-
-    @property
-    def reviser(self) -> Reviser: ...
-
-
-Ready = Callable[[], Awaitable[tuple[OpenContext, SessionView]]]
+Ready = Callable[[], Awaitable[tuple[Opened, SessionView]]]
 
 
 class ContextControl:
