@@ -84,7 +84,7 @@ def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Ex
     """An exchange from its journal entries in order; None if nobody said anything in it.
 
     Results are put in call order; a call without one gets a stand-in that says what is known: "not
-    started" when no mark says that it was, else "outcome unknown". Results nobody asked for are left out.
+    started" when no mark says that it was, else, and where a transcript was imported, "outcome unknown". Results nobody asked for are left out.
     """
     messages = [entry for entry in entries if isinstance(entry, Message) and entry.role is not MessageRole.NOTE]
     if not messages:
@@ -117,6 +117,8 @@ def _answered(message: Message, later: Sequence[Message], started: set[str]) -> 
 
 def _stand_in(message: Message, call: ToolCall, started: bool) -> Message:
     """The result of a call whose real result was never stored."""
+    # of a transcript from elsewhere no mark says what was started
+    why = "outcome_not_imported" if message.imported else "outcome_unknown" if started else "not_started"
     return Message(
         id=f"{message.id}:{call.id}",
         session_id=message.session_id,
@@ -124,7 +126,7 @@ def _stand_in(message: Message, call: ToolCall, started: bool) -> Message:
         at=message.at,
         zone=message.zone,
         role=MessageRole.TOOL,
-        content=prompts.text("outcome_unknown" if started else "not_started"),
+        content=prompts.text(why),
         name=call.name,
         call_id=call.id,
         failed=True,
