@@ -364,14 +364,12 @@ def test_c07_what_is_protected_is_above_the_trigger(scripted: ScriptedServer, tm
     """The newest exchange alone is: nothing can leave, the person is told once, no summary is paid for."""
     scripted.summary = echo
     scripted.default = lambda body: "word " * 1_500
-    told: list[str] = []
     with agent_on(scripted, tmp_path, window_tokens=BIG) as agent:
-        told += warnings_in(agent.ask("word " * 1_400).events)
-        for number in range(3):
-            agent.settle(20)
-            assert scripted.summary_bodies == []
-            told += warnings_in(agent.ask(f"small {number}").events) if number == 0 else []
-    assert [text for text in told if "did not help" in text] != []
+        agent.ask("word " * 1_400)
+        agent.settle(20)
+        assert scripted.summary_bodies == []
+        told = warnings_in(agent.ask("small").events)
+    assert len([text for text in told if "did not help" in text]) == 1
     check_requests(scripted, BIG)
 
 
@@ -449,7 +447,7 @@ def test_c08_no_summary_destroys_nothing(scripted: ScriptedServer, tmp_path: Pat
 
 
 def test_c09_a_long_session_meets_a_small_window(scripted: ScriptedServer, tmp_path: Path) -> None:
-    words = [" ".join(f"fact{k}w{n}" for n in range(40)) for k in range(150)]
+    words = [" ".join(f"fact{k}w{n}" for n in range(40)) for k in range(190)]
     talk = [{"role": role, "content": f"{role} {text}"} for text in words for role in ("user", "assistant")]
     with agent_on(scripted, tmp_path, session="s", window_tokens=131_072) as agent:
         agent.ingest(talk)
@@ -459,38 +457,43 @@ def test_c09_a_long_session_meets_a_small_window(scripted: ScriptedServer, tmp_p
         assert agent.ask("and now?").text == "ok"
         agent.settle(20)
         assert agent.ask("and then?").text == "ok"
-        assert len(texts(agent)) == 304
+        assert len(texts(agent)) == 384
     assert 0 < len(scripted.summary_bodies) <= 15
     check_requests(scripted, 8_000)
 
 
-@pytest.mark.parametrize("window", [4_096, 8_192])
+@pytest.mark.parametrize("window", [2_048, 4_096])
 def test_c09_summaries_do_not_snowball(scripted: ScriptedServer, tmp_path: Path, window: int) -> None:
     made: list[str] = []
 
     def snowball(body: Wire) -> Reply:
         """All that it was given of earlier summaries, and 200 new words."""
-        earlier = [text for text in made if text[:40] in material(body)]
-        sentences = [" ".join(f"s{len(made)}x{k}w{n}" for n in range(9)) + "." for k in range(22)]
-        made.append(" ".join(sentences))
+        earlier = [text for text in made if text[:30] in material(body)]
+        new = [f"Tide {k} of round {len(made)} rose high at the harbour wall." for k in range(18)]
+        made.append(" ".join(new))
         return say("\n".join([*earlier, made[-1]]))
 
     scripted.summary = snowball
-    scripted.default = "the tide tables say " + "high water " * 60
-    rounds = 0
+    scripted.default = "the tables say " + "high water " * (window // 20)
+    rounds = asked = 0
     with agent_on(scripted, tmp_path, window_tokens=window, settings=impatient()) as agent:
         while rounds < 10:
-            for number in range(window // 700):
-                agent.ask(f"Question {rounds} {number} about tides." + " please" * 100)
-            rounds += agent.compact() is not None
-            agent.ask(f"And now {rounds}?")
+            asked += 1
+            assert asked < 100
+            reply = agent.ask(f"Question {asked}." + " please" * (window // 10))
+            rounds += sum(isinstance(event, Compacted) and event.exchanges > 0 for event in reply.events)
+            agent.settle(20)
             text = system_text(scripted.bodies[-1])
+            if "What was said earlier" not in text:
+                assert rounds == 0
+                continue
             assert text.count("What was said earlier in this conversation, summarised.") == 1
             block = text[text.index("What was said earlier") :]
             assert count_text(block) <= window * 20 // 100
-            sentences = [part.strip() for part in block.replace("\n", ". ").split(".") if "w8" in part]
-            assert sentences
+            sentences = [part.split("Exactly")[0].strip() for part in block.replace("\n", ". ").split(". ")]
+            sentences = [sentence.rstrip(".") for sentence in sentences if sentence.startswith("Tide")]
             assert len(sentences) == len(set(sentences))
+    assert any(text[:30] in material(body) for text in made for body in scripted.summary_bodies)
     check_requests(scripted, window)
 
 
@@ -537,8 +540,7 @@ def test_c10_the_system_text_survives(scripted: ScriptedServer, tmp_path: Path, 
 FIRST = "Rename module `orbit` to `perigee` everywhere; never touch the file LICENSE."
 
 
-@pytest.mark.parametrize("own_turn", [True, False])
-@pytest.mark.parametrize(("window", "steps"), [(4_096, 30), (8_192, 36)])
+@pytest.mark.parametrize(("window", "steps", "own_turn"), [(4_096, 30, True), (4_096, 30, False), (8_192, 36, True)])
 def test_c11_order_and_question_outlive_thirty_steps(
     scripted: ScriptedServer, tmp_path: Path, window: int, steps: int, own_turn: bool
 ) -> None:
@@ -662,9 +664,7 @@ def test_closing_does_not_wait_for_a_summariser_that_hangs(scripted: ScriptedSer
     scripted.summary = GOOD
     with agent_on(scripted, tmp_path, window_tokens=4_096, session="s") as agent:
         assert texts(agent) == history
-        agent.ask("and now?")
-        agent.settle(20)
-        agent.ask("and then?")
+        fill_up(agent, scripted, 10)
     assert "talked about tides" in system_text(scripted.bodies[-1])
 
 
