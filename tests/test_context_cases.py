@@ -8,7 +8,6 @@ anything is stored; when a summary fails, labelled sentences of the source stand
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import threading
@@ -21,10 +20,9 @@ import pytest
 
 from memagent import Agent, PromptTooLargeError, load_settings, tool
 from memagent.events import Compacted, Event, Notice
-from memagent.tools.definition import Tool
-from stores.records import Message, MessageRole
+from stores.records import MessageRole
 from tests.agents import agent_on, newest
-from tests.scripted_server import Failure, Reply, ScriptedServer, call, fail, is_for_summary, say
+from tests.scripted_server import Failure, Reply, ScriptedServer, call, fail, say
 from tests.wire import count_text, prompt_tokens, violations
 
 Wire = dict[str, Any]

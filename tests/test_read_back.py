@@ -258,7 +258,7 @@ def test_c25_another_user_cannot_reach_a_summary(scripted: ScriptedServer, tmp_p
     with agent_on(scripted, tmp_path, user="u1", session="s1") as agent:
         [summary] = agent.summaries()
         assert (summary.id, summary.text) == (edited, "The gate code is 7741.")
-        assert [message.content[:24] for message in agent.expand(summary.id)][0] == "My gate code is 7741. pl"
+        assert agent.expand(summary.id)[0].content.startswith("My gate code is 7741.")
 
 
 def test_the_current_session_comes_first_where_imported_ids_repeat(scripted: ScriptedServer, tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Ex
     """An exchange from its journal entries in order; None if nobody said anything in it.
 
     Results are put in call order; a call without one gets a stand-in that says what is known: "not
-    started" when no mark says that it was, else, and where a transcript was imported, "outcome unknown". Results nobody asked for are left out.
+    started" when no mark says that it was, else, and in an imported transcript, "outcome unknown".
+    Results nobody asked for are left out.
     """
     messages = [entry for entry in entries if isinstance(entry, Message) and entry.role is not MessageRole.NOTE]
     if not messages:
