@@ -187,10 +187,16 @@ def result_message(result: Message, text: str) -> Wire:
 def turn_messages(turn: Turn, cap_raw: int, counter: TokenCounter, freed: frozenset[str] = frozenset()) -> list[Wire]:
     """A turn with each result in at most ``cap_raw`` tokens; of those whose ids are ``freed`` a reference."""
     shown = [
-        reference_message(r) if r.id in freed else result_message(r, shorten(r.content, cap_raw, counter.text).text)
+        reference_message(r) if r.id in freed else result_message(r, result_text(r, cap_raw, counter))
         for r in turn.results
     ]
     return [call_message(turn), *shown]
+
+
+def result_text(result: Message, cap_raw: int, counter: TokenCounter) -> str:
+    """What is shown of a result in so many tokens. It came in a larger window, or from a transcript: what is
+    left out of it, perhaps the notice of its own preview, can be read under its id."""
+    return shorten(result.content, cap_raw, counter.text, "result_narrow", ref=result.id).text
 
 
 def reference_message(result: Message) -> Wire:
