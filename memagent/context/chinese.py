@@ -26,7 +26,7 @@ MATTER = (
 # What only an assistant is asked to do time and again.
 DEED = (
     r"(?:回答|回复|答复|作答|回我|解释|说明|翻译|输出|推荐|建议|提到|提及|提起|提我|道歉|确认|检查|核对|核实|验算|修改|改动|删除|删掉|提交|推送|运行|执行|换算|转换|换成|改成|"
-    r"标注|标明|标出|注明|附上|附带|加上|补上|写成|写代码|写|用|使用|列出|列|称呼|叫我|喊我|结尾|开头|收尾|说话|聊天|对话|交流|沟通|跟我|和我|对我|问我|告诉我|提醒我|通知我|给我|给出|"
+    r"标(?=[上出明注])|标注|标明|标出|注明|附上|附带|加上|补上|写成|写代码|写|用|使用|列出|列|称呼|叫我|喊我|结尾|开头|收尾|说话|聊天|对话|交流|沟通|跟我|和我|对我|问我|告诉我|提醒我|通知我|给我|给出|"
     r"总结|概括|汇报|上传|碰|动|泄露|透露|分享|引用|编造|瞎编|胡编|猜|省略|重复|啰嗦|客套|奉承|拍马|说教|拽|加|带|调用|搜索|举例|举|展示|显示|分点|分段|先给|先说|先讲|先问|保留|四舍五入|精确|讲)"
 )
 _OURS = re.compile(rf"{MATTER}|{DEED}|{MASK}|[A-Za-z][\w./-]+")
@@ -66,7 +66,7 @@ _PERSON = (
     r"老师|老板|妈妈|爸爸|奶奶|爷爷|外婆|公司|学校|医生|客户|经理|领导|同事|朋友|邻居|警察|服务器|系统|程序|接口|函数|服务|网站|房东|店里|学生|孩子|用户|政府|银行|餐厅规定|合同|说明书)"
 )
 _REPORT = re.compile(
-    rf"^(?:{_PERSON})|俗话|老话|常言|古人|谚语|名言|座右铭|牌子|标语|告示|歌词|歌里|诗里|书上|书里|电影里|写着|写道|说明书|手册|文档里|据说|听说|口号|网上说"
+    rf"^(?:{_PERSON})|俗话|老话|常言|古人|(?:谚语|名言|座右铭|口号)(?:说|是|里)|(?:有|这|那)句.{0,6}(?:谚语|名言|话)|牌子|标语|告示|歌词|歌里|诗里|书上|书里|电影里|写着|写道|说明书|手册|文档里|据说|听说|网上说|[墙门车]上[写贴]"
     r"|^我(?:已经|刚|刚刚|昨天|今天|也|总)?(?:告诉|叫|让|跟|对|和|提醒|叮嘱|嘱咐|劝|要求)(?!你|您|我)|^(?:告诉|提醒|转告|通知|叫|让|跟|替我告诉)(?!我|你)"
 )
 _SAID_LATE = re.compile(rf"^(?:{_PERSON}|[\u4e00-\u9fff]{{1,4}}?)(?:总|常|老|经常|以前|曾经|这么|就是这样)?(?:是这么)?(?:说|讲|写|唱|教|告诉我)的?(?:过)?$")
@@ -148,16 +148,16 @@ def _clause_binds(clause: str, scope: bool, condition: bool, begged: bool, taske
         return _OURS.search(clause) is not None and bool(_LASTING.search(clause) or _WEAK.search(clause) and not _ONE_OFF.search(clause) or re.search(r"一点|一些$", clause))
     if _FACT_ABOUT_ME.search(clause) and not (_CONDITION.search(clause) and _MY_TALK.search(clause) and _LASTING.search(clause)):
         return False
-    if _ONE_OFF.search(clause) and not re.search(rf"^(?:你|您)?{_SCOPE}|永远|每次|一律", clause):
+    if _ONE_OFF.search(clause) and not re.search(rf"^(?:你|您)?{_SCOPE}|永远|一律", clause):
         return False
     if _STYLE_ORDER.search(clause) and not tasked:
         return True
     if condition and not _FACT_ABOUT_ME.search(clause):
-        return _OURS.search(clause) is not None
+        return _OURS.search(clause) is not None or re.match("都|就|要|先|帮我|务必|必须|别|不要", clause) is not None
     lasting = _LASTING.search(clause)
     if lasting and _free_subject(clause, lasting.start()):
         rest = clause[lasting.end() :]
-        if _complaint(clause) or re.match(r"(?:我|他|她|它|我们|他们|再说|再聊|会|还有|还)", re.sub(rf"^(?:{_SCOPE}|你|您|就|也|,)+", "", clause)) and not _MY_TALK.search(clause):
+        if _complaint(clause) or re.search("[都总就]会", rest) or re.match(r"(?:我|他|她|它|我们|他们|再说|再聊|会|还有|还)", re.sub(rf"^(?:{_SCOPE}|你|您|就|也|,)+", "", clause)) and not _MY_TALK.search(clause):
             return False
         return _OURS.search(clause if lasting.group() not in ("每", "以后") else rest) is not None
     weak = _WEAK.search(clause)

@@ -87,8 +87,12 @@ _REPORT = _any(
     r"grand\w+|boss|teacher|coach|doctor)'?s? (?:motto|rule|advice|line|mantra)|the (?:motto|rule|sign|saying|proverb|song|title|chorus|slogan|"
     r"law|golden rule|first rule))\b",
     r"^(?:tell|ask|remind|let|teach|warn|inform|advise|order) (?!me\b|us\b|you\b)\w+ (?:\w+ )?(?:to|not|never|that|always|know)\b",
-    r"^i (?:also |just |then |once )?(?:told|asked|reminded|taught|warned|tell|remind|made|let|want|need|would like|begged|advised) "
+    r"^i (?:also |just |then |once |always )?(?:told|asked|reminded|taught|warned|begged|advised|tell|remind|teach) (?!you\b|it\b|that you\b)",
+    r"^i (?:also |just |then |once )?(?:made|let|want|need|would like) "
     r"(?!you\b|it\b|that you\b|all\b|every\b|each\b|your\b|the (?:answers|replies)\b)(?:my )?\w+ (?:\w+ )?(?:to|not to|never to|that)\b",
+)
+_SAID_BEFORE_COLON = re.compile(
+    r"^(?:the|a|an|his|her|their|our|my \w+'s|\w+'s)\b(?!.*\b(?:rules?|requests?|wish(?:es)?|preferences?|instructions?|conditions?|favou?rs?|answers?|replies|format|style|code|tone|language|point)\b)"
 )
 _REPORT_LATE = _any(rf"^(?:my \w+|he|she|they|people|everyone|the \w+|mum|dad|[a-z]+) (?:always |often |once )?{_SPEECH}\W*$")
 _FRESH_START = re.compile(r"(?:so|but|please|therefore|hence|now|from now on)\b")
@@ -140,22 +144,22 @@ def binds(sentence: Sentence) -> bool:
         return False
     asking = re.search(r"\?\W*$", text) is not None
     reported = tasked = False
-    scope = sentence.ruled
-    condition = False
     clauses = list(_clauses(text))
+    scope = sentence.ruled or any(clause.text in ("always", "consistently", "without fail", "at all times") for clause in clauses)
+    condition = False
     if any(_REPORT_LATE.search(clause.text) for clause in clauses[1:]):
         return False
     for clause in clauses:
         reported = reported and not clause.fresh
-        if _REPORT.search(clause.text):
+        if _REPORT.search(clause.text) or (clause.colon and _SAID_BEFORE_COLON.match(clause.text)):
             reported = True
         if reported:
             continue
         scope = scope or clause.scope
-        if asking:
-            polite = _ASKED_POLITELY.match(clause.text)
-            if polite and _polite(polite, scope or _SCOPE.search(text) is not None):
-                return True
+        polite = _ASKED_POLITELY.match(clause.text)
+        if polite and _polite(polite, scope or _SCOPE.search(text) is not None):
+            return True
+        if asking or polite:
             continue
         if _is_condition(clause.text):
             condition = True
@@ -193,7 +197,8 @@ _TALK = (
 _LASTING_CONDITION = (
     r"\b(?:whenever|each time|every ?time|any ?time)\b"
     rf"|\b(?:when|if|once|as soon as|in case) (?:i|we) (?:ever |just |only |do not |am |are )?{_TALK}\b"
-    r"|\b(?:when|if|once|in case|before|after) you(?: ever)? (?:are|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
+    r"|\b(?:before|after) (?:you \w+ (?:\w+ )?(?:any\w*|every\w*|each|an?|something|\w+s)|each|every|any)\b|\b(?:when|if) (?:ever )?(?:in doubt|unsure|uncertain|unclear|not sure)\b"
+    r"|\b(?:when|if|once|in case) you(?: ever)? (?:are|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
     r"suggest|make|need|want|refer|talk|explain|run|delete|send|think|know|see|find)\b"
     r"|\b(?:when|if) (?:a|an|any|the|my) (?:\w+ )?(?:question|request|answer|message|code|number|price|date|query|topic|task)\b"
     r"|\b(?:when|before|after|while) \w+ing\b"
@@ -201,7 +206,7 @@ _LASTING_CONDITION = (
 
 
 def _is_condition(clause: str) -> bool:
-    opens = re.match(r"(?:when|whenever|if|once|each time|every ?time|any ?time|as soon as|in case|for every|for each)\b", clause)
+    opens = re.match(r"(?:when|whenever|if|once|each time|every ?time|any ?time|as soon as|in case|for every|for each|before|after|while|unless)\b", clause)
     return opens is not None and re.search(_LASTING_CONDITION, clause) is not None and not _ONE_OFF.search(clause)
 
 
@@ -220,8 +225,8 @@ class _Situation(NamedTuple):
 _ADVERB = re.compile(r"(?:always|never|not|only|ever|also|please|just|kindly|strictly|consistently|at least|really|be sure to|make it a habit to|simply)\b\s*")
 _SHOULD = re.compile(
     r"^(?:the assistant|you)(?P<before>(?: (?:also|really|just|always|never|only|simply))*) "
-    r"(?:should|must|shall|need to|have to|have got to|ought to|had better|are to|will|are (?P<no>not )?(?:allowed|permitted|supposed|expected|requested|required|asked) to|"
-    r"(?:may|can|might)(?= (?:not|only|never)\b))\b\s*(?P<rest>.*)"
+    r"(?:should|must|shall|need to|have to|have got to|ought to|had better|are (?P<nt>not |never |always |only )?to|will|are (?P<no>not )?(?:allowed|permitted|supposed|expected|requested|required|asked) to|"
+    r"(?:may|can|might)(?= (?:not|only|never|skip|drop|omit|leave out|leave off|spare|cut|stop|save yourself|lose|ditch|do without)\b))\b\s*(?P<rest>.*)"
 )
 _WISH = re.compile(
     r"^i(?P<before>(?: (?:really|also|just|still|much|would|strongly|always|do|must|will|am|have to|kindly|only|never))*)(?P<not> not)?"
@@ -238,9 +243,10 @@ _DO_NOT = re.compile(r"^(?:do not|do never|never ever|not) (?:you )?(?:ever )?(?
 _TASK_OBJECT = re.compile(r"^\S+ (?:me |us )?(?:a|an|the|this|that|these|those|it|him|her|them|some|one|two|my)\b")
 _IDIOM = re.compile(
     r"^(?:worry|bother|mind me|think so|know|care|laugh|panic|cry|remember|be (?:sad|silly|afraid|shy|mad|angry|ridiculous|rude|late|long|upset|sorry)|"
-    r"get me wrong|get me started|forget|tell (?:me (?:you|that|it|he|she|they|about)|anyone i)|make me|you|hesitate|understand|see why|stop believ|give up|"
+    r"get me wrong|get me started|forget|tell (?:me (?:you|that|it|he|she|they|about)|anyone i)|make me|you|hesitate|understand|dare|see why|stop believ|give up|"
     r"leave me|look back|say (?:that|a word|never|goodbye|die)|let me|go|hold|blame|judge|mention it|ask me (?:why|how)|take my word|rush)\b"
 )
+_INVERTED = re.compile(r"^(?:have|has|had|do|does|did|am|is|was|were|will|would|can|could|shall|should) (?:i|we|he|she|they|you|it)\b")  # "never have I"
 _STOP = re.compile(r"^(?P<verb>stop|quit|cease|avoid|refrain from|abstain from|steer clear of|stay away from|cut out|cut|omit|skip|drop|ditch|lose|leave out|leave off|"
                    r"spare me|go easy on|lay off|hold back on|hold|limit|minimi[sz]e|reduce|no more)\s+(?P<rest>.+)")
 _IDLE_GERUND = re.compile(r"(?:the )?(?:kidding|joking around|joking|laughing|whining|crying|worrying|by|it|that|here|there|for (?:a|the)|running away|time|now|back|off)\b")
@@ -254,9 +260,12 @@ _IN_EVERY_REPLY = re.compile(
     r"(?:repl(?:y|ies)|answers?|messages?|responses?|turns?)\b(?! (?:from|of|in) )"
 )
 _TASK_VERBS = frozenset(
-    "list sort count find extract sum total delete remove replace rename translate summarise summarize compare check fix read search "
-    "download collect get show describe proofread review explain highlight add rewrite rephrase calculate compute number merge".split()
+    "sort count find extract sum total delete remove replace rename translate summarise summarize compare check fix read search make "
+    "download collect get describe proofread review explain highlight add rewrite rephrase calculate compute number merge create draw "
+    "generate produce build plot solve name tell identify copy move group".split()
 )
+_SHOWING = frozenset("give show write display list print quote put state express provide present".split())
+_MANNER = re.compile(rf"{words.REPLY_PARTS} (?:only )?(?:in|as|with|without|using|to) (?!the\b|this\b|that\b|these\b|those\b|my\b|our\b|an?\b|it\b)")
 _NAMING = re.compile(
     r"^(?:always |only |please |just )*(?:call|address|refer to|name) me (?:as |by |with )?(?!a\b|an\b|when\b|at\b|on\b|if\b|tomorrow\b|back\b|later\b|tonight\b|today\b|crazy\b|old-fashioned|again\b|in\b|after\b|"
     r"before\b|maybe\b|anytime\b|once\b|up\b|out\b|now\b|asap\b|every\b|from\b|this\b|that again|what\b|paranoid|stupid|lazy|naive|picky|weird|old\b|mad\b|when|whenever|\d)\S"
@@ -267,7 +276,7 @@ _NAMING = re.compile(
 _BEFORE_ASKING = re.compile(r"^(?:ask|check|confirm|consult|warn|tell|notify|clear it|get my|run it by me|wait)\b.*\b(?:before (?:you|any|\w+ing)|first)\b")
 _STYLE_ORDERS = _any(
     rf"^(?:answer|reply|respond|speak|talk|communicate|chat|converse|write)(?: back)?(?: to me| with me| me)?(?: only| always| solely| exclusively)?(?: in| with| using)? (?:\w+ ){{0,2}}?(?:{words.STYLE}|{words.LANGUAGE})\b",
-    rf"^keep (?:it|things|them|your \w+(?: \w+)?|all \w+|answers|replies|responses|explanations|sentences|messages|the (?:tone|style|language|answers|replies|jargon|code|explanations))(?: \w+)?(?: {words.STYLE}|(?: as)? (?:to|in|under|below|at|within|short|free|easy|light)\b)",
+    rf"^keep (?:it|things|them|your \w+(?: \w+)?|all \w+|answers|replies|responses|explanations|sentences|messages|(?:every|each|any) \w+|the (?:tone|style|language|answers|replies|jargon|code|explanations))(?: \w+)?(?: {words.STYLE}|(?: as)? (?:to|in|under|below|at|within|short|free|easy|light)\b)",
     rf"^(?:use|stick (?:to|with)|prefer|adopt|go with|switch to)(?: only| the| a| an| more| fewer)*(?: \w+)? ?(?:{words.STYLE})\b",
     rf"^be (?:as |more |less |very |always |a bit |a little |extremely |brutally )*(?:{words.STYLE}|to the point|careful with|critical|encouraging|skeptical|sceptical|patient|gentle|kind|funny|objective|explicit|consistent|straightforward)\b",
     r"^(?:act|pretend|behave|roleplay|role-play|play the role|take the role|think of yourself|consider yourself)\b(?: as| like| to be| that you)",
@@ -296,7 +305,7 @@ def _order(clause: str) -> _Order | None:
             if groups.get("verb") in ("prefer", "rather", "appreciate", "grateful", "insist", "glad", "happy"):
                 kind = "prefer"
             rest = re.sub(r"^(?: ?(?:to|would|could|should|did)\b)+", "", groups["rest"]).strip()
-            before = f"{groups.get('before') or ''} {groups.get('no') or ''} {groups.get('not') or ''}"
+            before = f"{groups.get('before') or ''} {groups.get('no') or ''} {groups.get('nt') or ''} {groups.get('not') or ''}"
             return _with_adverbs(kind, before, rest)
     denied = _DO_NOT.match(clause)
     if denied:
@@ -371,10 +380,10 @@ def _order_binds(order: _Order, situation: _Situation) -> bool:
     verb = rest.split(" ", 1)[0]
     ours = _concerns_assistant(rest)
     one_off = _ONE_OFF.search(rest) is not None
-    if order.banned and _IDIOM.match(rest):
+    if order.banned and (_IDIOM.match(rest) or _INVERTED.match(rest)):
         return False
     if order.always:
-        return ours
+        return ours or order.kind in ("wish", "prefer")
     if situation.lasting:
         return ours or (situation.condition and verb in words.IMPERATIVES) or (order.kind == "bare" and not situation.condition)
     if situation.condition:
@@ -388,6 +397,8 @@ def _order_binds(order: _Order, situation: _Situation) -> bool:
     if _IN_EVERY_REPLY.search(rest):
         return True
     if _EACH_PART.search(rest) and ours and not _TASK_OBJECT.match(rest):
+        if verb in _SHOWING:
+            return _MANNER.search(rest) is not None and not re.match(r"\w+ me\b", rest)
         return order.kind in ("should", "prefer") or verb not in _TASK_VERBS
     if order.kind in ("should", "prefer"):
         return ours and not _TASK_OBJECT.match(rest) and bool(_verb_stems(verb) & words.DEEDS or _MATTER.search(rest))
@@ -414,7 +425,7 @@ _PART_RULES = _any(
     rf"^(?:(?:all|every|each|any|your|future|no|the) )*(?:\w+ ){{0,2}}?(?:{words.REPLY_PARTS}|{words.MATTERS})(?: \w+){{0,4}}? (?:should|must|needs? to|ha(?:s|ve) to|shall|ought to|(?:is|are) (?:always |never )?to)\b",
     # "… goes into every reply", "… belongs at the end of each answer"
     rf"\b(?:goes|go|belongs?|comes?|stands?|appears?|gets?|needs?|added|included?)\b.*\b(?:every|each|all|any)(?: \w+)? {words.REPLY_PARTS}\b",
-    rf"^(?:every|each|all)(?: of)?(?: your)?(?: \w+)? (?:repl(?:y|ies)|answers?|messages?) (?:ends?|begins?|starts?|opens?|closes?|gets?|needs?|contains?|includes?|carries|carry|comes?) (?:with|in|a|an|the|my)\b",
+    rf"^(?:every|each|all)(?: of)?(?: your)?(?: \w+)? (?:repl(?:y|ies)|answers?|messages?|code(?: \w+)?|snippets?|examples?) (?:ends?|begins?|starts?|opens?|closes?|gets?|needs?|contains?|includes?|carries|carry|comes?) (?:with|in|a|an|the|my)\b",
     # "the folder X is off limits", "emojis are banned"
     r"\b(?:is|are) (?:strictly |absolutely |always |completely |totally |now )*(?:off[- ]limits|forbidden|not allowed|banned|prohibited|taboo|a no-go|no-gos?|verboten|mandatory|compulsory|not welcome|"
     r"not to be|never to be|to be (?:always |never )?(?:left|kept|written|given|shown|avoided))",
@@ -428,7 +439,11 @@ _NOUN_ONLY = _any(
 _PEOPLE = re.compile(r"\b(?:support|customers?|clients?|kids?|children|students?|teacher|boss|team|people|users?|patients?|guests?|company|server|api|endpoint|he|she|they|his|her|their|our|we|from)\b")
 
 
+_IT_IS = re.compile(r"^(?:it is|make it|make that|let it be|that is|strictly|purely) ")
+
+
 def _of_a_part(clause: str) -> bool:
+    clause = _IT_IS.sub("", clause)
     if _PEOPLE.search(clause) and not re.search(r"\byour?\b", clause):
         return False
     if _PART_RULES.search(clause):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from memagent.context.english_words import LANGUAGE
 from memagent.context.sentences import CJK
 
 MATTER_WEIGHT = 1.5
@@ -32,7 +33,7 @@ _MATTERS: Mapping[str, str] = {
     "metric": r"metric|公制",
     "imperial": r"imperial|英制",
     "units": r"units?|metric|imperial|公制|英制|单位|celsius|fahrenheit|摄氏度?|华氏度?",
-    "length": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse|long(?:er)?|length|lengthy|sentences?|detailed|简短|简洁|句话|句子|长度|字数|字以内|篇幅|啰嗦|精简",
+    "length": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse|long(?:er)?|length|lengthy|sentences?|detailed|简短|简洁|句话|句子|长度|字数|字以内|篇幅|(?:\d+|ten|twenty|thirty|forty|fifty|hundred|two hundred) words|(?:one|two|three|four|five|six|ten|\d+) lines|[一二两三四五六七八九十\d]+[句行段]|啰嗦|精简",
     "apology": r"apolog\w*|sorry|道歉|抱歉|对不起",
     "comment": r"comments?|commenting|注释",
     "name": r"(?:call|address|calling|addressing) me|nickname|my name|叫我|称呼我?|外号",
@@ -66,7 +67,7 @@ _MATTERS: Mapping[str, str] = {
 _NAMED = [
     (f"#{name}", re.compile(rf"(?<![a-z])(?:{name}|{other})(?![a-z])", re.IGNORECASE)) for name, other in _LANGUAGES.items()
 ] + [(f"#{name}", re.compile(rf"(?<![a-z])(?:{other})(?![a-z])", re.IGNORECASE)) for name, other in _MATTERS.items()]
-ANY_LANGUAGE = re.compile("|".join(f"{name}|{other}" for name, other in _LANGUAGES.items()) + "|[中英日法德韩俄]文", re.IGNORECASE)
+ANY_LANGUAGE = re.compile(rf"\b{LANGUAGE}\b|" + "|".join(_LANGUAGES.values()), re.IGNORECASE)
 
 # Words of ordering and taking back, and those that stand in nearly every rule.
 _LIGHT = frozenset(

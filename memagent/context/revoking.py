@@ -37,7 +37,7 @@ _SURE = [
         rf"\b{_RULE}\b.{{0,60}}\b(?:is|are|was|has been|have been|can be|may be) (?:now )?(?:off|over|cancell?ed|lifted|gone|void|dropped|history|obsolete|withdrawn|revoked|suspended|scrapped|removed|retired|forgotten|no longer)\b",
         r"\bno longer (?:applies|apply|holds?|counts?|needed|necessary|required|in force|valid|matters?|stands?|wanted)\b|\bdoes not apply any ?more\b",
         # "you no longer need to", "you don't have to … any more"
-        r"\b(?:you|we) (?:no longer|do not|need not)\b(?: (?:need|have) (?:to|the|that)?)?.*\b(?:any ?more|any longer)\b|\byou (?:no longer (?:need|have|must|should)|can (?:now )?(?:stop|quit|drop|forget|skip|cease))\b",
+        r"\b(?:you|we) (?:no longer|do not|need not)\b(?: (?:need|have) (?:to|the|that)?)?.*\b(?:any ?more|any longer)\b|\byou no longer (?:need|have|must|should)\b|\b(?:\w+ )?(?:thing|rule|bit|part|business|stuff|requirement|instruction) can go\b|\b(?:had )?enough (?:with|of)\b",
         r"\b(?:no (?:more )?need|not necessary|unnecessary|not needed|not required|need not)\b.*\b(?:any ?more|any longer|now)\b",
         # "you can use X again", "X is fine again", "bring X back"
         r"\b(?:you (?:can|may|could|are|might)|feel free|go ahead|it is|that is|i am|i do not mind|okay|ok|fine|allowed|welcome|permitted|back)\b.*\b(?:again|once more|as before|after all)\b",
@@ -56,7 +56,7 @@ _MAYBE = [
     re.compile(pattern)
     for pattern in (
         rf"^\W*(?:\w+ ){{0,3}}?{_CANCEL} (?:the|that|my|this|about|all)\b",
-        r"\b(?:you|u) (?:can|may|are (?:free|allowed|welcome) to|might)\b|\bfeel free\b|\bi do not mind\b|\b(?:is|are) (?:fine|ok|okay|allowed|welcome|back|on)\b|\bit is (?:ok|okay|fine|all right|alright)\b",
+        r"\b(?:you|u) (?:can|may|are (?:free|allowed|welcome) to|might)\b|\bfeel free\b|\byou can (?:now )?(?:stop|quit|drop|forget|skip|cease)\b|\b(?:is|are) not (?:necessary|needed|required|important)\b|\bi do not mind\b|\b(?:is|are) (?:fine|ok|okay|allowed|welcome|back|on)\b|\bit is (?:ok|okay|fine|all right|alright)\b",
         r"\b(?:do not|need not|no) (?:need|have)\b|\bno need\b|\bneed not\b|\bnot (?:necessary|needed)\b|\byou are (?:released|excused|off the hook)\b",
         r"不用|不必|不需要|无需|可以|允许|没关系|没事|取消|算了|免了|随意|随便",
     )
@@ -71,6 +71,7 @@ _ALL = re.compile(
 )
 _LAST = re.compile(rf"\b{_CANCEL}\b (?:that|the last|my last|the previous|this|the latest) (?:\w+ )?{_RULE}\W*$|(?:取消|撤销|撤回|忽略|忘掉)(?:刚才|上一?|最后)(?:那)?(?:一)?(?:条|个)(?:要求|规则|指令)\W*$")
 _PERMITS = re.compile(r"\b(?:can|may|could|free|fine|ok|okay|allowed|welcome|back|mind|again)\b|可以|恢复|允许|重新")
+_OF_A_RULE = re.compile(rf"\b{_RULE}\b|要求|规则|规矩|约定")
 _INSTEAD = re.compile(r"\binstead\b|\brather than\b|改成|改为|换成|改用")
 _SPEAKS_OF_OTHERS = re.compile(r"^\W*(?:he|she|they|my \w+|the (?:doctor|boss|teacher|police|court|company))\b.*\b(?:said|says|told|thinks|wants)\b|^\W*(?:他|她|我妈|老板|医生|公司)")
 
@@ -126,7 +127,7 @@ def replaced(text: str, standing: Sequence[str]) -> set[int]:
 def _matching(text: str, plain: str, standing: Sequence[str], *, ends: bool) -> set[int]:
     """The most similar instruction, its duplicates, and those that what is left of the sentence names."""
     left = matters.terms(text)
-    permits = _PERMITS.search(plain) is not None
+    permits = _PERMITS.search(plain) is not None and not _OF_A_RULE.search(plain)
     language = matters.ANY_LANGUAGE.search(text) is not None
     found: set[int] = set()
     for _ in range(5):
