@@ -104,24 +104,28 @@ _ASKED_POLITELY = re.compile(
     r"(?:is|would) it (?:be )?(?:possible|ok|okay|too much)(?: for you)?(?: to ask you)? to|(?:how|what) about|why do not you|do you think you (?:can|could)|"
     r"could we|can we)(?: please| maybe| perhaps| just| kindly)*\s+(?P<rest>.+)"
 )
+_SUBJECT = re.compile(
+    r"(?:i|he|she|it|we|they|you|this|that|these|those|there|the|a|an|my|your|his|her|its|our|their|who|which|\w+ (?:is|are|was|were|has|have|had)|\w+s)\b(?! (?:want|need|would|should|must|prefer))"
+)
 _TAG_QUESTION = re.compile(r",\s*(?:ok|okay|please|alright|all right|right|deal|yes|will you|would you|could you|can you|got it|understood|thanks)\s*\?+\W*$")
 
 
 class _Clause(NamedTuple):
     """``fresh``: it begins with "so", "please" …, so that what others said before does not reach it;
-    ``colon``: a colon and more follow, so that a job may be meant ("answer in one word: …")."""
+    ``colon``: a colon and more follow, so that a job may be meant ("answer in one word: …"); ``joined``: by
+    "and" or "but" to the clause before, whose subject may be meant ("they are kind and always make us smile")."""
 
     text: str
     scope: bool
     fresh: bool
     colon: bool
+    joined: bool
 
 
 def _clauses(text: str) -> Iterator[_Clause]:
-    start = 0
+    start, before = 0, ""
     for end, after in [*((match.start(), match.end()) for match in _BREAK.finditer(text)), (len(text), len(text))]:
         clause, colon = text[start:end].strip(" .…\"'*_"), ":" in text[end:after] and bool(text[after:].strip())
-        start = after
         scope = fresh = False
         while clause:
             fresh = fresh or _FRESH_START.match(clause) is not None
@@ -133,7 +137,10 @@ def _clauses(text: str) -> Iterator[_Clause]:
             if step is None or not step.end():
                 break
             scope, clause = scope or head is not None, clause[step.end() :].strip()
-        yield _Clause(clause, scope, fresh, colon)
+        joined = before.strip() in ("and", "but")
+        before = text[end:after]
+        start = after
+        yield _Clause(clause, scope, fresh, colon, joined)
 
 
 def binds(sentence: Sentence) -> bool:
@@ -146,7 +153,7 @@ def binds(sentence: Sentence) -> bool:
     reported = tasked = False
     clauses = list(_clauses(text))
     scope = sentence.ruled or any(clause.text in ("always", "consistently", "without fail", "at all times") for clause in clauses)
-    condition = False
+    condition = had_subject = False
     if any(_REPORT_LATE.search(clause.text) for clause in clauses[1:]):
         return False
     for clause in clauses:
@@ -165,6 +172,10 @@ def binds(sentence: Sentence) -> bool:
             condition = True
         lasting = scope or _SCOPE.search(clause.text) is not None or bool(re.search(_LASTING_CONDITION, clause.text))
         if sentence.after_paste and not scope:
+            continue
+        subject, had_subject = had_subject, _SUBJECT.match(clause.text) is not None and _order(clause.text) is None
+        if clause.joined and subject and (bare := _order(clause.text)) and bare.kind == "bare":
+            had_subject = True
             continue
         situation = _Situation(lasting, condition, tasked, clause.colon)
         if _clause_binds(clause.text, situation) or (sentence.ruled and _fragment(clause.text)):
@@ -198,10 +209,10 @@ _LASTING_CONDITION = (
     r"\b(?:whenever|each time|every ?time|any ?time)\b"
     rf"|\b(?:when|if|once|as soon as|in case) (?:i|we) (?:ever |just |only |do not |am |are )?{_TALK}\b"
     r"|\b(?:before|after) (?:you \w+ (?:\w+ )?(?:any\w*|every\w*|each|an?|something|\w+s)|each|every|any)\b|\b(?:when|if) (?:ever )?(?:in doubt|unsure|uncertain|unclear|not sure)\b"
-    r"|\b(?:when|if|once|in case) you(?: ever)? (?:are|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
-    r"suggest|make|need|want|refer|talk|explain|run|delete|send|think|know|see|find)\b"
+    r"|\b(?:when|if|once|in case) you(?: ever)? (?:are (?:unsure|not sure|uncertain|in doubt|asked)|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
+    r"suggest|make|refer|talk|explain|run|delete|send|translate|count|round)\b"
     r"|\b(?:when|if) (?:a|an|any|the|my) (?:\w+ )?(?:question|request|answer|message|code|number|price|date|query|topic|task)\b"
-    r"|\b(?:when|before|after|while) \w+ing\b"
+    r"|\b(?:when|before) \w+ing\b"
 )
 
 
@@ -225,7 +236,7 @@ class _Situation(NamedTuple):
 _ADVERB = re.compile(r"(?:always|never|not|only|ever|also|please|just|kindly|strictly|consistently|at least|really|be sure to|make it a habit to|simply)\b\s*")
 _SHOULD = re.compile(
     r"^(?:the assistant|you)(?P<before>(?: (?:also|really|just|always|never|only|simply))*) "
-    r"(?:should|must|shall|need to|have to|have got to|ought to|had better|are (?P<nt>not |never |always |only )?to|will|are (?P<no>not )?(?:allowed|permitted|supposed|expected|requested|required|asked) to|"
+    r"(?:should|must|shall|need to|have to|have got to|ought to|had better|(?:will|would)(?= (?:always|never|not|only)\b)|are (?P<nt>not |never |always |only )?to|are (?P<no>not )?(?:allowed|permitted|supposed|expected|requested|required|asked) to|"
     r"(?:may|can|might)(?= (?:not|only|never|skip|drop|omit|leave out|leave off|spare|cut|stop|save yourself|lose|ditch|do without)\b))\b\s*(?P<rest>.*)"
 )
 _WISH = re.compile(
@@ -239,11 +250,11 @@ _NICE = re.compile(
     r"(?: for me)? (?:if|that|when) you(?: would| could| should)? (?P<rest>.+)"
 )
 _LET_US = re.compile(r"^(?:let us|we (?:should|will|must|need to)|shall we) (?P<rest>.+)")
-_DO_NOT = re.compile(r"^(?:do not|do never|never ever|not) (?:you )?(?:ever )?(?P<rest>.+)")
+_DO_NOT = re.compile(r"^(?:do not|do never|never ever) (?:you )?(?:ever )?(?P<rest>.+)")
 _TASK_OBJECT = re.compile(r"^\S+ (?:me |us )?(?:a|an|the|this|that|these|those|it|him|her|them|some|one|two|my)\b")
 _IDIOM = re.compile(
     r"^(?:worry|bother|mind me|think so|know|care|laugh|panic|cry|remember|be (?:sad|silly|afraid|shy|mad|angry|ridiculous|rude|late|long|upset|sorry)|"
-    r"get me wrong|get me started|forget|tell (?:me (?:you|that|it|he|she|they|about)|anyone i)|make me|you|hesitate|understand|dare|see why|stop believ|give up|"
+    r"get me wrong|get me started|forget|tell (?:me (?:you|that|it|he|she|they|about)|anyone i)|make me|you|hesitate|understand|dare|feel like|see why|stop believ|give up|"
     r"leave me|look back|say (?:that|a word|never|goodbye|die)|let me|go|hold|blame|judge|mention it|ask me (?:why|how)|take my word|rush)\b"
 )
 _INVERTED = re.compile(r"^(?:have|has|had|do|does|did|am|is|was|were|will|would|can|could|shall|should) (?:i|we|he|she|they|you|it)\b")  # "never have I"
@@ -276,7 +287,7 @@ _NAMING = re.compile(
 _BEFORE_ASKING = re.compile(r"^(?:ask|check|confirm|consult|warn|tell|notify|clear it|get my|run it by me|wait)\b.*\b(?:before (?:you|any|\w+ing)|first)\b")
 _STYLE_ORDERS = _any(
     rf"^(?:answer|reply|respond|speak|talk|communicate|chat|converse|write)(?: back)?(?: to me| with me| me)?(?: only| always| solely| exclusively)?(?: in| with| using)? (?:\w+ ){{0,2}}?(?:{words.STYLE}|{words.LANGUAGE})\b",
-    rf"^keep (?:it|things|them|your \w+(?: \w+)?|all \w+|answers|replies|responses|explanations|sentences|messages|(?:every|each|any) \w+|the (?:tone|style|language|answers|replies|jargon|code|explanations))(?: \w+)?(?: {words.STYLE}|(?: as)? (?:to|in|under|below|at|within|short|free|easy|light)\b)",
+    rf"^keep (?:it|things|them|your \w+(?: \w+)?|all \w+|answers|replies|responses|explanations|sentences|messages|(?:every|each|any) \w+|the (?:tone|style|language|answers|replies|jargon|code|explanations))(?: \w+)?(?: {words.STYLE}|(?: as)? (?:to|under|below|at|within|short|free|easy|light)\b)",
     rf"^(?:use|stick (?:to|with)|prefer|adopt|go with|switch to)(?: only| the| a| an| more| fewer)*(?: \w+)? ?(?:{words.STYLE})\b",
     rf"^be (?:as |more |less |very |always |a bit |a little |extremely |brutally )*(?:{words.STYLE}|to the point|careful with|critical|encouraging|skeptical|sceptical|patient|gentle|kind|funny|objective|explicit|consistent|straightforward)\b",
     r"^(?:act|pretend|behave|roleplay|role-play|play the role|take the role|think of yourself|consider yourself)\b(?: as| like| to be| that you)",
@@ -373,9 +384,12 @@ def _clause_binds(clause: str, situation: _Situation) -> bool:
     return order is not None and _order_binds(order, situation)
 
 
+_OFFER = re.compile(r"(?:let me know|shoot me|hit me up|reach out|drop me|give me a (?:call|shout|ring)|ask away|feel free)\b")
+
+
 def _order_binds(order: _Order, situation: _Situation) -> bool:
     rest = order.rest
-    if not rest:
+    if not rest or _OFFER.match(rest):
         return False
     verb = rest.split(" ", 1)[0]
     ours = _concerns_assistant(rest)
@@ -397,7 +411,7 @@ def _order_binds(order: _Order, situation: _Situation) -> bool:
     if _IN_EVERY_REPLY.search(rest):
         return True
     if _EACH_PART.search(rest) and ours and not _TASK_OBJECT.match(rest):
-        if verb in _SHOWING:
+        if verb in _SHOWING and order.kind == "bare":
             return _MANNER.search(rest) is not None and not re.match(r"\w+ me\b", rest)
         return order.kind in ("should", "prefer") or verb not in _TASK_VERBS
     if order.kind in ("should", "prefer"):
@@ -424,7 +438,7 @@ _PART_RULES = _any(
     # "every reply must end with …", "your answers need to be short"
     rf"^(?:(?:all|every|each|any|your|future|no|the) )*(?:\w+ ){{0,2}}?(?:{words.REPLY_PARTS}|{words.MATTERS})(?: \w+){{0,4}}? (?:should|must|needs? to|ha(?:s|ve) to|shall|ought to|(?:is|are) (?:always |never )?to)\b",
     # "… goes into every reply", "… belongs at the end of each answer"
-    rf"\b(?:goes|go|belongs?|comes?|stands?|appears?|gets?|needs?|added|included?)\b.*\b(?:every|each|all|any)(?: \w+)? {words.REPLY_PARTS}\b",
+    rf"\b(?:goes|go|belongs?|comes?|stands?|appears?|gets?|needs?|added|included?)\b.*\b(?:every|each|all|any)(?: \w+)? (?:repl(?:y|ies)|answers?|messages?|responses?|outputs?|emails?|paragraphs?|summar(?:y|ies)|snippets?|code(?: \w+)?)\b",
     rf"^(?:every|each|all)(?: of)?(?: your)?(?: \w+)? (?:repl(?:y|ies)|answers?|messages?|code(?: \w+)?|snippets?|examples?) (?:ends?|begins?|starts?|opens?|closes?|gets?|needs?|contains?|includes?|carries|carry|comes?) (?:with|in|a|an|the|my)\b",
     # "the folder X is off limits", "emojis are banned"
     r"\b(?:is|are) (?:strictly |absolutely |always |completely |totally |now )*(?:off[- ]limits|forbidden|not allowed|banned|prohibited|taboo|a no-go|no-gos?|verboten|mandatory|compulsory|not welcome|"
@@ -443,7 +457,7 @@ _IT_IS = re.compile(r"^(?:it is|make it|make that|let it be|that is|strictly|pur
 
 
 def _of_a_part(clause: str) -> bool:
-    clause = _IT_IS.sub("", clause)
+    clause = _SCOPE.sub(" ", _IT_IS.sub("", clause)).strip()
     if _PEOPLE.search(clause) and not re.search(r"\byour?\b", clause):
         return False
     if _PART_RULES.search(clause):
@@ -472,7 +486,7 @@ def _ban_of_a_noun(clause: str, situation: _Situation) -> bool:
 
 
 _WISHED_NOUN = re.compile(
-    rf"^i (?:really |also |just |still |much |would |always |only |strongly |do |will |never )*(?P<not>not )?(?:ever |really |always )?(?:want|need|prefer|like|expect|appreciate|accept|love|care for|see)"
+    rf"^i (?:really |also |just |still |much |would |always |only |strongly |do |will |never )*(?P<not>not )?(?:ever |really |always )?(?P<verb>want|need|prefer|like|expect|appreciate|accept|love|care for|see)"
     rf" (?P<rest>(?:to (?:see|hear|read|get|have) )?(?P<det>all|every|each|any|no|my|your|short\w*|brief\w*|(?!(?:a|an|the|this|that|these|some|one|two|three)\b)[\w-]+)"
     rf"(?: [\w-]+){{0,3}}?(?: |(?<= ))?.*)"
 )
@@ -486,6 +500,8 @@ def _wish_for_a_noun(clause: str) -> bool:
     rest = match["rest"]
     part = re.search(rf"\b(?:{words.REPLY_PARTS}|{words.MATTERS})\b", " ".join(rest.split()[:6]))
     if part is None or re.match(r"(?:to (?!see|hear|read|get|have)|you\b)", rest):
+        return False
+    if match["verb"] in ("like", "love", "appreciate") and not _STYLE.search(rest) and "without" not in rest:
         return False
     stance = re.search(r"\b(?:always|only|never|not)\b", clause[: match.start("rest")]) is not None
     return stance or match["det"] in ("all", "every", "each", "any", "no", "my", "your") or bool(_STYLE.search(rest)) or "without" in rest

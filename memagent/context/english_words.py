@@ -79,7 +79,7 @@ ONE_OFF = (
     r"\b(?:yet|right now|for now|at the moment|today|tonight|tomorrow|this (?:time|once|one|text|paragraph|page|email|mail|letter|article|"
     r"report|file|function|code|list|table|question|poem|story|song|document|section|word|sentence|morning|evening|week|"
     r"afternoon|month)|that (?:one|text|paragraph|list)|these|those|the (?:first|second|third|fourth|last|next|following|above|below|attached|"
-    r"previous|other|rest)|above|below|until (?:i|you|we|the|it|he|she|they|then|tomorrow|monday|friday)|by (?:monday|tuesday|wednesday|thursday|friday|noon|"
+    r"previous|other|rest)|(?:above|below)(?! (?:\d|a hundred|hundred|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|each|every|all|any|it)\b)|until (?:i|you|we|the|it|he|she|they|then|tomorrow|monday|friday)|by (?:monday|tuesday|wednesday|thursday|friday|noon|"
     r"tomorrow|tonight)|once more|one more time|just this)\b"
 )
 
