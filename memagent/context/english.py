@@ -24,6 +24,7 @@ _SPELLINGS = [
         (r"\bwon'?t\b", "will not"),
         (r"\b(i|you|he|she|we|they|that|there|it)'d\b", r"\1 would"),
         (r"'ll\b", " will"),
+        (r"'ve\b", " have"),
         (r"'re\b", " are"),
         (r"\bi'?m\b", "i am"),
         (r"\blet'?s\b", "let us"),
@@ -60,10 +61,11 @@ _OPENER = re.compile(
     r"(?:as|like) i (?:said|told you|mentioned)(?: before| earlier)?|i repeat|i said|thanks|thank you|look|listen|"
     r"dear|assistant|bot|buddy|mate|friend|if (?:possible|you can|you could|you do not mind|you please)|where possible|when possible|therefore|"
     r"hence|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|reminder|rule(?: (?:number )?\d+)?|#\d+|in general|generally|"
-    r"do me a favou?r|for me|from me|i mean|that said|in short|basically|seriously|really|maybe|perhaps|going further|moreover|"
+    r"do me a favou?r|for me|from me|that said|in short|basically|seriously|really|maybe|perhaps|going further|moreover|"
     r"furthermore|additionally|in addition|on top of that|besides|instead|that is why|overall|too)\b[\s.]*"
 )
 _SCOPE = re.compile(words.SCOPE)
+_ALONE = re.compile(rf"always|consistently|without fail|ever|every single time|{words.SCOPE}")
 _HEAD_SCOPE = re.compile(rf"(?:{words.SCOPE})[\s,]*")
 _MATTER = re.compile(rf"\b(?:{words.MATTERS}|{words.REPLY_PARTS})\b")
 _REPLY_PART = re.compile(rf"\b{words.REPLY_PARTS}\b")
@@ -94,7 +96,7 @@ _REPORT = _any(
 _SAID_BEFORE_COLON = re.compile(
     r"^(?:the|a|an|his|her|their|our|my \w+'s|\w+'s)\b(?!.*\b(?:rules?|requests?|wish(?:es)?|preferences?|instructions?|conditions?|favou?rs?|answers?|replies|format|style|code|tone|language|point)\b)"
 )
-_REPORT_LATE = _any(rf"^(?:my \w+|he|she|they|people|everyone|the \w+|mum|dad|[a-z]+) (?:always |often |once )?{_SPEECH}\W*$")
+_REPORT_LATE = _any(r"^that is (?:how|what|the (?:rule|policy|law)|why)\b", rf"^(?:my \w+|he|she|they|people|everyone|the \w+|mum|dad|[a-z]+) (?:always |often |once )?{_SPEECH}\W*$")
 _FRESH_START = re.compile(r"(?:so|but|please|therefore|hence|now|from now on)\b")
 _FANCY = re.compile(
     r"(?<!as )(?<!even )\bif (?:\w+ ){1,3}(?:had|were|was)\b|\bwould (?:\w+ )?have\b|\b(?:i|we) wish (?:i|we|he|she|it|they)\b|\bimagine\b|\bsuppose\b"
@@ -152,8 +154,9 @@ def binds(sentence: Sentence) -> bool:
     asking = re.search(r"\?\W*$", text) is not None
     reported = tasked = False
     clauses = list(_clauses(text))
-    scope = sentence.ruled or any(clause.text in ("always", "consistently", "without fail", "at all times") for clause in clauses)
+    scope = sentence.ruled or any(_ALONE.fullmatch(clause.text) or (clause.scope and not clause.text) for clause in clauses)
     condition = had_subject = False
+    stressed = re.search(r"\b(?:please|only|always|nothing else|at all times)\b", text) is not None
     if any(_REPORT_LATE.search(clause.text) for clause in clauses[1:]):
         return False
     for clause in clauses:
@@ -177,7 +180,7 @@ def binds(sentence: Sentence) -> bool:
         if clause.joined and subject and (bare := _order(clause.text)) and bare.kind == "bare":
             had_subject = True
             continue
-        situation = _Situation(lasting, condition, tasked, clause.colon)
+        situation = _Situation(lasting, condition, tasked, clause.colon, stressed)
         if _clause_binds(clause.text, situation) or (sentence.ruled and _fragment(clause.text)):
             return True
         tasked = tasked or _order(clause.text) is not None
@@ -209,7 +212,7 @@ _LASTING_CONDITION = (
     r"\b(?:whenever|each time|every ?time|any ?time)\b"
     rf"|\b(?:when|if|once|as soon as|in case) (?:i|we) (?:ever |just |only |do not |am |are )?{_TALK}\b"
     r"|\b(?:before|after) (?:you \w+ (?:\w+ )?(?:any\w*|every\w*|each|an?|something|\w+s)|each|every|any)\b|\b(?:when|if) (?:ever )?(?:in doubt|unsure|uncertain|unclear|not sure)\b"
-    r"|\b(?:when|if|once|in case) you(?: ever)? (?:are (?:unsure|not sure|uncertain|in doubt|asked)|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
+    r"|\b(?:when|if|once|in case|before) you(?: ever)? (?:are (?:unsure|not sure|uncertain|in doubt|asked)|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
     r"suggest|make|refer|talk|explain|run|delete|send|translate|count|round)\b"
     r"|\b(?:when|if) (?:a|an|any|the|my) (?:\w+ )?(?:question|request|answer|message|code|number|price|date|query|topic|task)\b"
     r"|\b(?:when|before) \w+ing\b"
@@ -217,18 +220,21 @@ _LASTING_CONDITION = (
 
 
 def _is_condition(clause: str) -> bool:
+    if re.match(r"should (?:i|we|you|any)\b", clause):
+        return True
     opens = re.match(r"(?:when|whenever|if|once|each time|every ?time|any ?time|as soon as|in case|for every|for each|before|after|while|unless)\b", clause)
     return opens is not None and re.search(_LASTING_CONDITION, clause) is not None and not _ONE_OFF.search(clause)
 
 
 class _Situation(NamedTuple):
     """What the clauses before said: ``lasting`` "from now on"; ``condition`` "whenever I …"; ``tasked`` a
-    job was given; ``colon`` the sentence goes on with the material of a job."""
+    job was given; ``colon`` the sentence goes on with the material of a job; ``stressed`` it says please, only, always."""
 
     lasting: bool
     condition: bool
     tasked: bool
     colon: bool
+    stressed: bool = False
 
 
 # --- orders ------------------------------------------------------------------------------------
@@ -240,16 +246,16 @@ _SHOULD = re.compile(
     r"(?:may|can|might)(?= (?:not|only|never|skip|drop|omit|leave out|leave off|spare|cut|stop|save yourself|lose|ditch|do without)\b))\b\s*(?P<rest>.*)"
 )
 _WISH = re.compile(
-    r"^i(?P<before>(?: (?:really|also|just|still|much|would|strongly|always|do|must|will|am|have to|kindly|only|never))*)(?P<not> not)?"
+    r"^i(?P<before>(?: (?:really|also|just|still|much|would|strongly|always|do|must|will|am|be|very|most|so|have to|kindly|only|never))*)(?P<not> not)?"
     r"(?: (?:really|ever))?"
     r" (?P<verb>want|need|like|love|prefer|expect|appreciate|ask|rather|insist|require|request|demand|asking|counting on|grateful|glad|happy|beg|urge)"
     r"(?: it| that| for| if| of| much)* you(?P<rest>(?: to| would| could| should| not| always| never| did)* .+)"
 )
 _NICE = re.compile(
-    r"^(?:it would be|it is|better|best|would be) (?:\w+ )?(?:great|nice|good|helpful|lovely|best|better|ideal|important|wonderful|easier|cool|appreciated)"
-    r"(?: for me)? (?:if|that|when) you(?: would| could| should)? (?P<rest>.+)"
+    r"^(?:it would be|it is|better|best|would be) (?:\w+ )?(?:great|nice|good|helpful|lovely|best|better|ideal|important|essential|crucial|vital|imperative|wonderful|easier|cool|appreciated|preferable)"
+    r"(?: (?:for|to) me)? (?:if|that|when) you(?: would| could| should)? (?P<rest>.+)"
 )
-_LET_US = re.compile(r"^(?:let us|we (?:should|will|must|need to)|shall we) (?P<rest>.+)")
+_LET_US = re.compile(r"^(?:let us|we (?:should|must|need to)|shall we) (?P<rest>.+)")
 _DO_NOT = re.compile(r"^(?:do not|do never|never ever) (?:you )?(?:ever )?(?P<rest>.+)")
 _TASK_OBJECT = re.compile(r"^\S+ (?:me |us )?(?:a|an|the|this|that|these|those|it|him|her|them|some|one|two|my)\b")
 _IDIOM = re.compile(
@@ -258,7 +264,7 @@ _IDIOM = re.compile(
     r"leave me|look back|say (?:that|a word|never|goodbye|die)|let me|go|hold|blame|judge|mention it|ask me (?:why|how)|take my word|rush)\b"
 )
 _INVERTED = re.compile(r"^(?:have|has|had|do|does|did|am|is|was|were|will|would|can|could|shall|should) (?:i|we|he|she|they|you|it)\b")  # "never have I"
-_STOP = re.compile(r"^(?P<verb>stop|quit|cease|avoid|refrain from|abstain from|steer clear of|stay away from|cut out|cut|omit|skip|drop|ditch|lose|leave out|leave off|"
+_STOP = re.compile(r"^(?P<verb>stop|quit|cease|avoid|refrain from|abstain from|desist from|hold off(?: on)?|for(?:e)?go|dispense with|do without|get rid of|steer clear of|stay away from|cut out|cut|omit|skip|drop|ditch|lose|leave out|leave off|"
                    r"spare me|go easy on|lay off|hold back on|hold|limit|minimi[sz]e|reduce|no more)\s+(?P<rest>.+)")
 _IDLE_GERUND = re.compile(r"(?:the )?(?:kidding|joking around|joking|laughing|whining|crying|worrying|by|it|that|here|there|for (?:a|the)|running away|time|now|back|off)\b")
 _EACH_PART = re.compile(
@@ -280,10 +286,11 @@ _MANNER = re.compile(rf"{words.REPLY_PARTS} (?:only )?(?:in|as|with|without|usin
 _NAMING = re.compile(
     r"^(?:always |only |please |just )*(?:call|address|refer to|name) me (?:as |by |with )?(?!a\b|an\b|when\b|at\b|on\b|if\b|tomorrow\b|back\b|later\b|tonight\b|today\b|crazy\b|old-fashioned|again\b|in\b|after\b|"
     r"before\b|maybe\b|anytime\b|once\b|up\b|out\b|now\b|asap\b|every\b|from\b|this\b|that again|what\b|paranoid|stupid|lazy|naive|picky|weird|old\b|mad\b|when|whenever|\d)\S"
-    r"|^(?:you (?:can|may|should|could|must) )(?:just |simply )?call me (?!a\b|an\b|when|at\b|on\b|if\b|tomorrow|back|later|any|in\b|after|before|from|every|tonight|today|up\b)\S"
+    r"|^(?:you (?:can|may|should|could|must) )(?:just |simply )?(?:call|address|refer to) me (?:as |by )?(?!a\b|an\b|when|at\b|on\b|if\b|tomorrow|back|later|any|in\b|after|before|from|every|tonight|today|up\b)\S"
     r"|^i (?:would |do )?(?:like|prefer|want|love|rather)(?: it)?(?: to be| being| be) (?:called|addressed|referred)\b|^i go by \S"
-    r"|^my pronouns are\b"
+    r"|^my pronouns are\b|^keep (?:on )?(?:calling|addressing) me \S|^it is (?:dr|mr|mrs|ms|mx|prof|professor|captain|lady)\b"
 )
+_ROLE = re.compile(r"^you (?:are|will be|become|play|work as|act as) (?:now )?(?:my|an?|the|called|named)\b|^(?:i|that|it|this|they) (?:always )?(?:means?|refers? to|stands? for)\b")
 _BEFORE_ASKING = re.compile(r"^(?:ask|check|confirm|consult|warn|tell|notify|clear it|get my|run it by me|wait)\b.*\b(?:before (?:you|any|\w+ing)|first)\b")
 _STYLE_ORDERS = _any(
     rf"^(?:answer|reply|respond|speak|talk|communicate|chat|converse|write)(?: back)?(?: to me| with me| me)?(?: only| always| solely| exclusively)?(?: in| with| using)? (?:\w+ ){{0,2}}?(?:{words.STYLE}|{words.LANGUAGE})\b",
@@ -296,7 +303,7 @@ _STYLE_ORDERS = _any(
     rf"^(?:limit|restrict|confine|shorten|format|structure|phrase|word|write|make|give|end|finish|close|begin|start|sign|tag|prefix) (?:all |each |every |any )?(?:of )?(?:your(?: \w+)? (?:replies|answers|responses|messages|outputs|explanations|sentences|emails)|yourself|answers|replies|dates|numbers|prices|amounts|times)\b",
     r"^(?:assume|presume) (?:that )?i (?:am|know|use|work|live|do not|have no)\b",
 )
-_ENSURE = re.compile(r"^(?:make sure|make certain|remember|be sure|ensure|see to it|take care|be careful|do not forget|never forget|try|aim|get (?:in|into) the habit of)(?: that)?(?: you)?(?: to)?\s+(?P<rest>.+)")
+_ENSURE = re.compile(r"^(?:make sure|make certain|remember|be sure|ensure|see to it|take care|be careful|do not forget|never forget|try|aim|get (?:in|into) the habit of|make it (?:a|your) (?:rule|habit|point|principle))(?: that)?(?: you)?(?: to)?\s+(?P<rest>.+)")
 
 
 class _Order(NamedTuple):
@@ -367,14 +374,16 @@ def _concerns_assistant(rest: str) -> bool:
 def _clause_binds(clause: str, situation: _Situation) -> bool:
     if not clause:
         return False
-    if _NAMING.search(clause):
+    if _NAMING.search(clause) and not re.search(r"\b(?:is|was|are|were)\b", clause.removeprefix("it is").removeprefix("my pronouns are")):
         return True
-    if _of_a_part(clause) or _ban_of_a_noun(clause, situation) or _wish_for_a_noun(clause):
+    if situation.lasting and _ROLE.match(clause):
+        return True
+    if _of_a_part(clause, situation) or _ban_of_a_noun(clause, situation) or _wish_for_a_noun(clause):
         return True
     ensured = _ENSURE.match(clause)
     if ensured:
         rest = ensured["rest"]
-        always = re.search(r"\b(?:always|never|every|each|all|any)\b", rest) is not None
+        always = re.search(r"\b(?:always|never|every|each|all|any)\b|\b(?:habit|rule|point|principle)\b(?= )", clause) is not None
         inner = _Order("should", always, False, rest)
         return _concerns_assistant(rest) and (situation.lasting or situation.condition or _order_binds(inner, situation))
     stopped = _STOP.match(clause)
@@ -397,12 +406,12 @@ def _order_binds(order: _Order, situation: _Situation) -> bool:
     if order.banned and (_IDIOM.match(rest) or _INVERTED.match(rest)):
         return False
     if order.always:
-        return ours or order.kind in ("wish", "prefer")
+        return ours or re.match(r"(?:follow|respect|obey|stick to|do|keep to|adhere to|observe|apply|remember) (?:that|this|it|these|those)\b", rest) is not None or order.kind in ("wish", "prefer")
     if situation.lasting:
         return ours or (situation.condition and verb in words.IMPERATIVES) or (order.kind == "bare" and not situation.condition)
     if situation.condition:
         return not one_off and (ours or verb in words.IMPERATIVES)
-    if one_off or situation.colon:
+    if one_off or (situation.colon and verb not in ("be", "keep", "stick")):
         return False
     if order.banned:
         return ours and not situation.tasked
@@ -410,6 +419,8 @@ def _order_binds(order: _Order, situation: _Situation) -> bool:
         return not re.match(r"(?:write|give|make) (?:me )?(?:a|an|the|some|one|two|three|this)\b", rest)
     if _IN_EVERY_REPLY.search(rest):
         return True
+    if verb in ("keep", "continue") and re.match(r"\w+ (?:on )?\w+ing\b", rest) and _verb_stems(rest.split()[1]) & words.DEEDS:
+        return _MATTER.search(rest) is not None or _ME.search(rest) is not None
     if _EACH_PART.search(rest) and ours and not _TASK_OBJECT.match(rest):
         if verb in _SHOWING and order.kind == "bare":
             return _MANNER.search(rest) is not None and not re.match(r"\w+ me\b", rest)
@@ -435,6 +446,8 @@ def _stop_binds(stopped: re.Match[str], situation: _Situation) -> bool:
 # --- orders without a verb, and about a thing ---------------------------------------------------
 
 _PART_RULES = _any(
+    # "everything you write to me should …"
+    r"^(?:everything|anything|whatever|all(?: that)?|any \w+|every \w+|each \w+) you (?:write|say|send|draft|produce|give|make|suggest|recommend|show|create|generate|answer|tell)\b.*\b(?:should|must|needs? to|has to|shall)\b",
     # "every reply must end with …", "your answers need to be short"
     rf"^(?:(?:all|every|each|any|your|future|no|the) )*(?:\w+ ){{0,2}}?(?:{words.REPLY_PARTS}|{words.MATTERS})(?: \w+){{0,4}}? (?:should|must|needs? to|ha(?:s|ve) to|shall|ought to|(?:is|are) (?:always |never )?to)\b",
     # "… goes into every reply", "… belongs at the end of each answer"
@@ -456,16 +469,23 @@ _PEOPLE = re.compile(r"\b(?:support|customers?|clients?|kids?|children|students?
 _IT_IS = re.compile(r"^(?:it is|make it|make that|let it be|that is|strictly|purely) ")
 
 
-def _of_a_part(clause: str) -> bool:
-    clause = _SCOPE.sub(" ", _IT_IS.sub("", clause)).strip()
+_PART_AS = re.compile(rf"^(?:all )?(?:{words.REPLY_PARTS}|{words.MATTERS}) (?:in|as|with|without) \S")  # "dates as 2026-03-05"
+
+
+def _of_a_part(clause: str, situation: _Situation) -> bool:
+    whole, clause = clause, _SCOPE.sub(" ", _IT_IS.sub("", clause)).strip()
+    if situation.lasting and re.match(r"(?:to me )?(?:should|must|needs? to|has to|shall)\b", clause):
+        return True
     if _PEOPLE.search(clause) and not re.search(r"\byour?\b", clause):
         return False
-    if _PART_RULES.search(clause):
+    if _PART_RULES.search(clause) or _PART_RULES.search(whole):
         if _ONE_OFF.search(clause) and not re.search(r"\b(?:always|never|off[- ]limits)\b", clause):
             return False
         ours = _MATTER.search(clause) or _THING.search(clause)
         single = re.match(r"the \w+ (?:should|must|needs|has)\b", clause) and not re.search(r"\b(?:always|never|not)\b", clause)
-        return ours is not None and not single
+        return (ours is not None or whole != clause) and not single
+    if situation.stressed and _PART_AS.match(clause):
+        return True
     return _NOUN_ONLY.search(clause) is not None and re.search(r"\b(?:i|we|is|are|was|were|has|have|had)\b", clause) is None
 
 
@@ -473,11 +493,11 @@ _NOT_A_BAN = re.compile(r"^no(?: more)? (?:problem|worries|worry|idea|way|need|o
 
 
 def _ban_of_a_noun(clause: str, situation: _Situation) -> bool:
-    match = re.match(r"no (?:more )?(?P<rest>\S.*)", clause)
+    match = re.match(r"(?:no (?:more )?|nothing |zero |none of (?:the |your |this )?)(?P<rest>\S.*)", clause)
     if not match or _NOT_A_BAN.match(clause) or _ONE_OFF.search(clause):
         return False
     rest = match["rest"]
-    finite = re.search(r"\b(?:is|are|was|were|has|have|had|so far|yet|left|here|there|came|works?|found|could|can|will)\b", rest)
+    finite = re.search(r"\b(?:is|are|was|were|has|have|had|needed|required|necessary|expected|received|given|available|so far|yet|left|here|there|came|works?|found|could|can|will)\b", rest)
     if finite or len(rest.split()) > 9:
         return False
     known = re.match(rf"(?:\w+ ){{0,2}}?(?:{words.MATTERS}|{words.REPLY_PARTS})\b", rest) is not None or bool(_THING.match(rest))

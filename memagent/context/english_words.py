@@ -76,19 +76,21 @@ NOT_VERBS = frozenset(
 )
 
 ONE_OFF = (
-    r"\b(?:yet|right now|for now|at the moment|today|tonight|tomorrow|this (?:time|once|one|text|paragraph|page|email|mail|letter|article|"
-    r"report|file|function|code|list|table|question|poem|story|song|document|section|word|sentence|morning|evening|week|"
-    r"afternoon|month)|that (?:one|text|paragraph|list)|these|those|the (?:first|second|third|fourth|last|next|following|above|below|attached|"
-    r"previous|other|rest)|(?:above|below)(?! (?:\d|a hundred|hundred|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|each|every|all|any|it)\b)|until (?:i|you|we|the|it|he|she|they|then|tomorrow|monday|friday)|by (?:monday|tuesday|wednesday|thursday|friday|noon|"
+    r"\b(?:yet|right now|for now|at the moment|today|tonight|tomorrow|this (?!chat|conversation|session|thread|discussion|point|moment|way|rule|in mind|project|is\b|kind|sort|style|format|message on|on\b|and\b|or\b)\w+|"
+    r"that (?:one|text|paragraph|list)|these|those|the (?:first|second|third|fourth|last|next|following|above|below|attached|"
+    r"previous|other|rest)|(?:above|below)(?! (?:\d+|a hundred|hundred|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|each|every|all|any|it)\b)|until (?:i|you|we|the|it|he|she|they|then|tomorrow|monday|friday)|by (?:monday|tuesday|wednesday|thursday|friday|noon|"
     r"tomorrow|tonight)|once more|one more time|just this)\b"
 )
 
 # "from now on": such words alone make an order stand.
+_YOU_DO = r"you (?:write|say|send|draft|produce|give|make|suggest|recommend|mention|show|use|quote|cite|list|create|generate|post|answer|tell|name|compute|do)"
 SCOPE = (
-    r"\b(?:(?:from|as of) (?:now|here|today|this (?:point|moment|message)|then)(?: on| onwards?| forward| forth| out)*|starting (?:now|today|"
+    rf"\b(?:(?:in|for|with|after|before|under|to|of|from) (?:all|every|each|any)(?: of)?(?: the| your| my| our| single| future| new)*(?: \w+)? "
+    rf"(?:{REPLY_PARTS}\b(?! (?:in|of|from|on) )|letters?|\w+ {_YOU_DO})|(?:everything|anything|whatever) (?:that )?{_YOU_DO}|whatever i \w+|"
+    r"(?:from|as of) (?:now|here|today|tomorrow|this (?:point|moment|message)|then)(?: on| onwards?| forward| forth| out)*|starting (?:now|today|"
     r"immediately|from now)|(?:going|moving) forwards?|hence ?forth|in (?:the )?future|for the future|by default|as a (?:general )?rule|"
     r"as a matter of principle|at all times|every ?time|each time|any ?time|whenever|every single time|no matter (?:what|how|which)[\w ]{0,20}|"
-    r"under no circumstances?|on no account|at no (?:point|time)|until (?:further notice|i (?:say|tell you) otherwise)|"
+    r"under (?:no|all|any) circumstances?|(?:on|by) (?:no|all) (?:account|means)|in (?:any|no|every) (?:case|event)|at no (?:point|time)|until (?:further notice|i (?:say|tell you) otherwise)|"
     r"unless (?:i|you are) (?:explicitly |specifically )?(?:say|tell|told|ask|request|instruct)\w*(?: you)?(?: otherwise| to)?|"
     r"(?:for|throughout|during|in) (?:the (?:rest|remainder) of )?(?:this|the|our|all our|these|the whole|the entire) "
     r"(?:whole |entire )?(?:chat|chats|conversation|conversations|session|discussion|thread|dialogue|talks?)|without exception|"

@@ -33,7 +33,7 @@ _MATTERS: Mapping[str, str] = {
     "metric": r"metric|公制",
     "imperial": r"imperial|英制",
     "units": r"units?|metric|imperial|公制|英制|单位|celsius|fahrenheit|摄氏度?|华氏度?",
-    "length": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse|long(?:er)?|length|lengthy|sentences?|detailed|简短|简洁|句话|句子|长度|字数|字以内|篇幅|(?:\d+|ten|twenty|thirty|forty|fifty|hundred|two hundred) words|(?:one|two|three|four|five|six|ten|\d+) lines|[一二两三四五六七八九十\d]+[句行段]|啰嗦|精简",
+    "length": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse|long(?:er)?|length|lengthy|sentences?|detailed|简短|简洁|句话|句子|长度|字数|字以内|篇幅|(?:\d+|ten|twenty|thirty|forty|fifty|hundred|two hundred) words|(?:one|two|three|four|five|six|ten|\d+) lines|[一二两三四五六七八九十百\d]+个?[句行段字]|啰嗦|精简",
     "apology": r"apolog\w*|sorry|道歉|抱歉|对不起",
     "comment": r"comments?|commenting|注释",
     "name": r"(?:call|address|calling|addressing) me|nickname|my name|叫我|称呼我?|外号",
@@ -67,7 +67,7 @@ _MATTERS: Mapping[str, str] = {
 _NAMED = [
     (f"#{name}", re.compile(rf"(?<![a-z])(?:{name}|{other})(?![a-z])", re.IGNORECASE)) for name, other in _LANGUAGES.items()
 ] + [(f"#{name}", re.compile(rf"(?<![a-z])(?:{other})(?![a-z])", re.IGNORECASE)) for name, other in _MATTERS.items()]
-ANY_LANGUAGE = re.compile(rf"\b{LANGUAGE}\b|" + "|".join(_LANGUAGES.values()), re.IGNORECASE)
+ANY_LANGUAGE = re.compile(rf"\b{LANGUAGE}\b|" + "|".join(_LANGUAGES.values()) + "|简体|繁体|正体", re.IGNORECASE)
 
 # Words of ordering and taking back, and those that stand in nearly every rule.
 _LIGHT = frozenset(
@@ -106,7 +106,8 @@ def terms(text: str) -> dict[str, float]:
         else:
             found[stem(low)] = WORD_WEIGHT
     for run in _RUN.findall(_LIGHT_CJK.sub(" ", rest)):
-        found |= {run[index : index + 2]: PAIR_WEIGHT for index in range(max(1, len(run) - 1))}
+        pairs = [run[index : index + 2] for index in range(max(1, len(run) - 1))]
+        found |= dict.fromkeys(pairs, PAIR_WEIGHT if len(pairs) > 1 else WORD_WEIGHT)
     return found
 
 
@@ -135,6 +136,7 @@ _REPLYING = r"(?:answer|reply|respond|speak|talk|write|communicate|chat|converse
 _SLOTS = {
     "language": re.compile(
         rf"\b{_REPLYING}\b.*?(?:{ANY_LANGUAGE.pattern})|(?:{ANY_LANGUAGE.pattern}).{{0,4}}(?:回答|回复|答复|作答|交流|沟通|对话|聊|说话|跟我|和我|回我)"
+        rf"|(?:以后|今后|一律|都|默认|统一|请|从现在开始|从现在起)[,，]?(?:请|都|只|统一|一律|全部)*用(?:{ANY_LANGUAGE.pattern})"
         rf"|^\W*(?:{ANY_LANGUAGE.pattern})\b.*\b(?:only|from now on)",
         re.IGNORECASE,
     ),

@@ -34,7 +34,8 @@ _SURE = [
         rf"\b{_CANCEL}\b(?: about)? {_TOLD}\b",
         r"\b(?:never ?mind|nvm|forget|changed my mind) (?:about|on)\b",
         # "the rule about X is off", "X no longer applies"
-        rf"\b{_RULE}\b.{{0,60}}\b(?:is|are|was|has been|have been|can be|may be) (?:now )?(?:off|over|cancell?ed|lifted|gone|void|dropped|history|obsolete|withdrawn|revoked|suspended|scrapped|removed|retired|forgotten|no longer)\b",
+        rf"\b{_RULE}\b.{{0,60}}\b(?:(?:is|are|was) (?:now )?(?:off|over|gone|history|no longer)|cancell?ed|lifted|void|dropped|obsolete|withdrawn|revoked|suspended|scrapped|removed|retired|forgotten)\b",
+        r"\bback to (?:normal|usual|the usual|how it was|default)\b",
         r"\bno longer (?:applies|apply|holds?|counts?|needed|necessary|required|in force|valid|matters?|stands?|wanted)\b|\bdoes not apply any ?more\b",
         # "you no longer need to", "you don't have to … any more"
         r"\b(?:you|we) (?:no longer|do not|need not)\b(?: (?:need|have) (?:to|the|that)?)?.*\b(?:any ?more|any longer)\b|\byou no longer (?:need|have|must|should)\b|\b(?:\w+ )?(?:thing|rule|bit|part|business|stuff|requirement|instruction) can go\b|\b(?:had )?enough (?:with|of)\b",
@@ -48,14 +49,15 @@ _SURE = [
         r"(?:可以|能|允许)(?:再次?|重新|继续|恢复|照常|随便|又).{0,20}|可以.{1,16}了(?:吧)?\W*$|又可以",
         r"(?:取消|撤销|撤回|收回|废除|废止|忘掉|忘了|忽略|解除|去掉|放弃|无视|删掉|别管|不用管|不算).{0,24}(?:要求|规则|规矩|约定|限制|指令|说的|说过的|话|那条|这条|禁令|偏好)",
         r"(?:要求|规则|规矩|约定|限制|指令|说的|说过的|那条|禁令|偏好).{0,16}(?:取消|作废|废除|不算|不用管|别管|解除|失效|撤销|撤回|收回|不再|没用|过期|免了|算了)",
-        r"当我没说|(?:恢复|改回|换回|变回|切回|回到)",
+        r"当我没说|(?:恢复|改回|换回|变回|切回|用回|说回|回到)",
     )
 ]
 # Maybe: only if an earlier instruction says the contrary or the same thing.
 _MAYBE = [
     re.compile(pattern)
     for pattern in (
-        rf"^\W*(?:\w+ ){{0,3}}?{_CANCEL} (?:the|that|my|this|about|all)\b",
+        rf"^\W*(?:\w+ ){{0,3}}?{_CANCEL} (?:the|that|my|this|about|all)\b|\b{_CANCEL} (?:that|it|this)\W*$|\benough\b",
+        r"\b(?:is|are) (?:now |hereby )?(?:off|over|cancell?ed|lifted|gone|void|dropped|history|obsolete|withdrawn|revoked|suspended|scrapped)\b",
         r"\b(?:you|u) (?:can|may|are (?:free|allowed|welcome) to|might)\b|\bfeel free\b|\byou can (?:now )?(?:stop|quit|drop|forget|skip|cease)\b|\b(?:is|are) not (?:necessary|needed|required|important)\b|\bi do not mind\b|\b(?:is|are) (?:fine|ok|okay|allowed|welcome|back|on)\b|\bit is (?:ok|okay|fine|all right|alright)\b",
         r"\b(?:do not|need not|no) (?:need|have)\b|\bno need\b|\bneed not\b|\bnot (?:necessary|needed)\b|\byou are (?:released|excused|off the hook)\b",
         r"不用|不必|不需要|无需|可以|允许|没关系|没事|取消|算了|免了|随意|随便",
@@ -70,7 +72,7 @@ _ALL = re.compile(
     r"|(?:取消|忘掉|忘了|忽略|清空|清除|撤销|废除|撤回)(?:掉)?(?:我)?(?:之前|以前|前面)?(?:说的?|提的?|定的?|给的?)?(?:所有|全部|一切)(?:的)?(?:规矩|要求|规则|约定|指令|限制|偏好)"
 )
 _LAST = re.compile(rf"\b{_CANCEL}\b (?:that|the last|my last|the previous|this|the latest) (?:\w+ )?{_RULE}\W*$|(?:取消|撤销|撤回|忽略|忘掉)(?:刚才|上一?|最后)(?:那)?(?:一)?(?:条|个)(?:要求|规则|指令)\W*$")
-_PERMITS = re.compile(r"\b(?:can|may|could|free|fine|ok|okay|allowed|welcome|back|mind|again)\b|可以|恢复|允许|重新")
+_PERMITS = re.compile(r"用回|改回|换回|说回|\b(?:can|may|could|free|fine|ok|okay|allowed|welcome|back|mind|again)\b|可以|恢复|允许|重新")
 _OF_A_RULE = re.compile(rf"\b{_RULE}\b|要求|规则|规矩|约定")
 _INSTEAD = re.compile(r"\binstead\b|\brather than\b|改成|改为|换成|改用")
 _SPEAKS_OF_OTHERS = re.compile(r"^\W*(?:he|she|they|my \w+|the (?:doctor|boss|teacher|police|court|company))\b.*\b(?:said|says|told|thinks|wants)\b|^\W*(?:他|她|我妈|老板|医生|公司)")
@@ -140,7 +142,7 @@ def _matching(text: str, plain: str, standing: Sequence[str], *, ends: bool) -> 
             score = match.score
             if permits and not ends:
                 # what is allowed again was forbidden; another language was demanded
-                score *= 1.5 if ban else 0.8
+                score *= 1.5 if ban else 1.0
                 if language and not found and "language" in matters.slots(old):
                     score = max(score, LANGUAGE_BONUS)
             if score >= (LEAST_SCORE if not found else WHOLE_MATTER):
