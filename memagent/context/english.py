@@ -61,7 +61,7 @@ _OPENER = re.compile(
     r"(?:as|like) i (?:said|told you|mentioned)(?: before| earlier)?|i repeat|i said|thanks|thank you|look|listen|"
     r"dear|assistant|bot|buddy|mate|friend|if (?:possible|you can|you could|you do not mind|you please)|where possible|when possible|therefore|"
     r"hence|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|reminder|rule(?: (?:number )?\d+)?|#\d+|in general|generally|"
-    r"do me a favou?r|for me|from me|that said|in short|basically|seriously|really|maybe|perhaps|going further|moreover|"
+    r"do me a favou?r|let us agree(?: that)?|we agreed?(?: that)?|i suggest(?: that)?|i propose(?: that)?|deal|agreed|for me|from me|that said|in short|basically|seriously|really|maybe|perhaps|going further|moreover|"
     r"furthermore|additionally|in addition|on top of that|besides|instead|that is why|overall|too)\b[\s.]*"
 )
 _SCOPE = re.compile(words.SCOPE)
@@ -163,6 +163,9 @@ def binds(sentence: Sentence) -> bool:
         reported = reported and not clause.fresh
         if _REPORT.search(clause.text) or (clause.colon and _SAID_BEFORE_COLON.match(clause.text)):
             reported = True
+        given = _order(clause.text) if clause.colon else None
+        if given and given.kind == "bare" and _TASK_OBJECT.match(given.rest) and not re.match(r"(?:remember|follow|note|obey|respect|do|keep|make it|take)\b", given.rest):
+            reported = True  # "Draft a rule: never …"
         if reported:
             continue
         scope = scope or clause.scope
@@ -282,6 +285,13 @@ _TASK_VERBS = frozenset(
     "generate produce build plot solve name tell identify copy move group".split()
 )
 _SHOWING = frozenset("give show write display list print quote put state express provide present".split())
+_PLAIN_MANNER = _any(
+    # "spell out numbers below ten": what is done to a bare plural is done every time
+    rf"^(?:spell|number|capitali[sz]e|italici[sz]e|bold|underline|cite|round|abbreviate|format|label|mark|tag|annotate|prefix|footnote|double-check|verify|indent|wrap|end|begin|start|sign)"
+    rf" (?:out |up |down |off )?(?:your |all )?(?!the\b|this\b|that\b|these\b|those\b|an?\b|my\b|it\b)(?:[\w-]+ ){{0,2}}?(?:{words.REPLY_PARTS}|{words.MATTERS}|arguments|points|reasons|thoughts|paragraphs)\b",
+    # use "they" for Robin
+    rf"^(?:use|say|write|put) {MASK}+ (?:for|instead of|rather than|when|as|not|and not)\b",
+)
 _MANNER = re.compile(rf"{words.REPLY_PARTS} (?:only )?(?:in|as|with|without|using|to) (?!the\b|this\b|that\b|these\b|those\b|my\b|our\b|an?\b|it\b)")
 _NAMING = re.compile(
     r"^(?:always |only |please |just )*(?:call|address|refer to|name) me (?:as |by |with )?(?!a\b|an\b|when\b|at\b|on\b|if\b|tomorrow\b|back\b|later\b|tonight\b|today\b|crazy\b|old-fashioned|again\b|in\b|after\b|"
@@ -290,6 +300,8 @@ _NAMING = re.compile(
     r"|^i (?:would |do )?(?:like|prefer|want|love|rather)(?: it)?(?: to be| being| be) (?:called|addressed|referred)\b|^i go by \S"
     r"|^my pronouns are\b|^keep (?:on )?(?:calling|addressing) me \S|^it is (?:dr|mr|mrs|ms|mx|prof|professor|captain|lady)\b"
 )
+_UNWISHED = re.compile(r"^i (?:do not|never|no longer|hate|would hate)(?: (?:really|ever))?(?: (?:wish|want|like|care|need))? (?:to be|being|getting|to get) (?P<verb>\w+ed|told|spoken|given|shown|sworn)\b")
+_RELEASE = re.compile(r"^you (?:do not (?:need|have) to|need not|do not need) (?P<rest>.+)")
 _ROLE = re.compile(r"^you (?:are|will be|become|play|work as|act as) (?:now )?(?:my|an?|the|called|named)\b|^(?:i|that|it|this|they) (?:always )?(?:means?|refers? to|stands? for)\b")
 _BEFORE_ASKING = re.compile(r"^(?:ask|check|confirm|consult|warn|tell|notify|clear it|get my|run it by me|wait)\b.*\b(?:before (?:you|any|\w+ing)|first)\b")
 _STYLE_ORDERS = _any(
@@ -325,6 +337,9 @@ def _order(clause: str) -> _Order | None:
             rest = re.sub(r"^(?: ?(?:to|would|could|should|did)\b)+", "", groups["rest"]).strip()
             before = f"{groups.get('before') or ''} {groups.get('no') or ''} {groups.get('nt') or ''} {groups.get('not') or ''}"
             return _with_adverbs(kind, before, rest)
+    released = _RELEASE.match(clause)
+    if released and re.search(r"\b(?:ever|always|every|each|any)\b", clause):
+        return _with_adverbs("should", "never", released["rest"])
     denied = _DO_NOT.match(clause)
     if denied:
         return _with_adverbs("bare", "not", denied["rest"])
@@ -386,6 +401,11 @@ def _clause_binds(clause: str, situation: _Situation) -> bool:
         always = re.search(r"\b(?:always|never|every|each|all|any)\b|\b(?:habit|rule|point|principle)\b(?= )", clause) is not None
         inner = _Order("should", always, False, rest)
         return _concerns_assistant(rest) and (situation.lasting or situation.condition or _order_binds(inner, situation))
+    if re.match(r"my (?:only |one |main |personal |strong )?(?:preference|wish|request|rule|requirement|ask|instruction)s? (?:is|are|would be)\b", clause):
+        return _concerns_assistant(clause.split(" ", 2)[2]) and not _ONE_OFF.search(clause)
+    unwished = _UNWISHED.match(clause)
+    if unwished and _verb_stems(unwished["verb"]) & words.IMPERATIVES and not _ONE_OFF.search(clause):
+        return True
     stopped = _STOP.match(clause)
     if stopped and _stop_binds(stopped, situation):
         return True
@@ -405,6 +425,9 @@ def _order_binds(order: _Order, situation: _Situation) -> bool:
     one_off = _ONE_OFF.search(rest) is not None
     if order.banned and (_IDIOM.match(rest) or _INVERTED.match(rest)):
         return False
+    stopped = None if order.kind == "bare" else _STOP.match(rest)
+    if stopped and _stop_binds(stopped, situation):
+        return True
     if order.always:
         return ours or re.match(r"(?:follow|respect|obey|stick to|do|keep to|adhere to|observe|apply|remember) (?:that|this|it|these|those)\b", rest) is not None or order.kind in ("wish", "prefer")
     if situation.lasting:
@@ -418,6 +441,8 @@ def _order_binds(order: _Order, situation: _Situation) -> bool:
     if _BEFORE_ASKING.search(rest) or _STYLE_ORDERS.search(rest):
         return not re.match(r"(?:write|give|make) (?:me )?(?:a|an|the|some|one|two|three|this)\b", rest)
     if _IN_EVERY_REPLY.search(rest):
+        return True
+    if order.kind == "bare" and _PLAIN_MANNER.match(rest):
         return True
     if verb in ("keep", "continue") and re.match(r"\w+ (?:on )?\w+ing\b", rest) and _verb_stems(rest.split()[1]) & words.DEEDS:
         return _MATTER.search(rest) is not None or _ME.search(rest) is not None
@@ -474,9 +499,13 @@ _PART_AS = re.compile(rf"^(?:all )?(?:{words.REPLY_PARTS}|{words.MATTERS}) (?:in
 
 def _of_a_part(clause: str, situation: _Situation) -> bool:
     whole, clause = clause, _SCOPE.sub(" ", _IT_IS.sub("", clause)).strip()
+    if situation.lasting and re.match(rf"(?:all |the |your )?(?:{words.REPLY_PARTS}|{words.MATTERS}) (?:is|are|go|goes|come|comes|stay|stays) (?:always |only )?(?:in|as|with|without|to)\b", clause):
+        return True
     if situation.lasting and re.match(r"(?:to me )?(?:should|must|needs? to|has to|shall)\b", clause):
         return True
     if _PEOPLE.search(clause) and not re.search(r"\byour?\b", clause):
+        return False
+    if re.search(r"\b(?:should|must|has to|needs to) (?:always |never |not )?(?:return|work|pass|happen|fail|take|last|arrive|know|have been)\b", clause):
         return False
     if _PART_RULES.search(clause) or _PART_RULES.search(whole):
         if _ONE_OFF.search(clause) and not re.search(r"\b(?:always|never|off[- ]limits)\b", clause):
@@ -506,7 +535,7 @@ def _ban_of_a_noun(clause: str, situation: _Situation) -> bool:
 
 
 _WISHED_NOUN = re.compile(
-    rf"^i (?:really |also |just |still |much |would |always |only |strongly |do |will |never )*(?P<not>not )?(?:ever |really |always )?(?P<verb>want|need|prefer|like|expect|appreciate|accept|love|care for|see)"
+    rf"^i (?:really |also |just |still |much |would |always |only |strongly |do |will |never )*(?P<not>not )?(?:ever |really |always )?(?P<verb>want|need|prefer|like|expect|appreciate|accept|love|care for|see|rather not (?:see|have|get|read|hear)|rather (?:see|have|get|read|hear))"
     rf" (?P<rest>(?:to (?:see|hear|read|get|have) )?(?P<det>all|every|each|any|no|my|your|short\w*|brief\w*|(?!(?:a|an|the|this|that|these|some|one|two|three)\b)[\w-]+)"
     rf"(?: [\w-]+){{0,3}}?(?: |(?<= ))?.*)"
 )
@@ -523,7 +552,7 @@ def _wish_for_a_noun(clause: str) -> bool:
         return False
     if match["verb"] in ("like", "love", "appreciate") and not _STYLE.search(rest) and "without" not in rest:
         return False
-    stance = re.search(r"\b(?:always|only|never|not)\b", clause[: match.start("rest")]) is not None
+    stance = re.search(r"\b(?:always|only|never|not)\b", clause[: match.start("rest")]) is not None or match["verb"].startswith("rather")
     return stance or match["det"] in ("all", "every", "each", "any", "no", "my", "your") or bool(_STYLE.search(rest)) or "without" in rest
 
 

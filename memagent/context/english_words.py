@@ -17,7 +17,7 @@ LANGUAGE = (
 # What an answer, or the work on it, is made of: singular stems, a plural ending is allowed.
 REPLY_PARTS = (
     r"(?:repl(?:y|ies)|answers?|responses?|messages?|outputs?|turns?|explanations?|summar(?:y|ies)|sentences?|paragraphs?|"
-    r"headings?|titles?|code(?: blocks?| samples?)?|snippets?|examples?|dates?|times?|numbers?|figures?|prices?|amounts?|"
+    r"headings?|titles?|code(?: blocks?| samples?)?|snippets?|examples?|dates?|timestamps?|durations?|percentages?|times?|numbers?|figures?|prices?|amounts?|"
     r"costs?|sums?|quantit(?:y|ies)|units?|measurements?|temperatures?|distances?|weights?|currenc(?:y|ies)|claims?|facts?|"
     r"statements?|sources?|citations?|references?|links?|urls?|quotes?|calculations?|recommendations?|suggestions?|"
     r"tips?|estimates?|definitions?|translations?|commit messages?|docstrings?|functions?|variables?|drafts?|emails?)"
@@ -88,7 +88,7 @@ SCOPE = (
     rf"\b(?:(?:in|for|with|after|before|under|to|of|from) (?:all|every|each|any)(?: of)?(?: the| your| my| our| single| future| new)*(?: \w+)? "
     rf"(?:{REPLY_PARTS}\b(?! (?:in|of|from|on) )|letters?|\w+ {_YOU_DO})|(?:everything|anything|whatever) (?:that )?{_YOU_DO}|whatever i \w+|"
     r"(?:from|as of) (?:now|here|today|tomorrow|this (?:point|moment|message)|then)(?: on| onwards?| forward| forth| out)*|starting (?:now|today|"
-    r"immediately|from now)|(?:going|moving) forwards?|hence ?forth|in (?:the )?future|for the future|by default|as a (?:general )?rule|"
+    r"immediately|from now)|(?:going|moving) forwards?|hence ?forth|in (?:the )?future|for the future|in what follows|by default|as a (?:general )?rule|"
     r"as a matter of principle|at all times|every ?time|each time|any ?time|whenever|every single time|no matter (?:what|how|which)[\w ]{0,20}|"
     r"under (?:no|all|any) circumstances?|(?:on|by) (?:no|all) (?:account|means)|in (?:any|no|every) (?:case|event)|at no (?:point|time)|until (?:further notice|i (?:say|tell you) otherwise)|"
     r"unless (?:i|you are) (?:explicitly |specifically )?(?:say|tell|told|ask|request|instruct)\w*(?: you)?(?: otherwise| to)?|"

@@ -16,7 +16,7 @@ MATTER_WEIGHT = 1.5
 NAME_WEIGHT = 2.0
 """An identifier or a capitalised name says most surely what is meant."""
 WORD_WEIGHT = 1.0
-PAIR_WEIGHT = 0.6
+PAIR_WEIGHT = 0.9
 LIGHT_WEIGHT = 0.1
 
 _LANGUAGES: Mapping[str, str] = {
@@ -83,7 +83,7 @@ _LIGHT = frozenset(
 )
 _LIGHT_CJK = re.compile(
     r"以后|之前|以前|从现在起|从现在开始|关于|规则|要求|规矩|约定|取消|不用|不必|不需要|无需|可以|不要|不许|禁止|请|回答|回复|使用|重新|继续|恢复|作废|每次|每条|每个|都要?|一律|所有|我|你|您|的|了|吧|再|用|给|要|别|"
-    r"说过?|现在|那个|这个|那条|这条|就|也|把|在|里|时候?|加上?|上|都|跟|和|对|是|叫|统一|写成?|只|今后|凡是|务必|忘掉|忘了|算了|不"
+    r"说过?|现在|那个|这个|那条|这条|就|也|把|在|里|时候?|加上?|上|都|跟|和|对|是|叫|统一|写成?|只|今后|凡是|务必|忘掉|忘了|算了|没关系|没事|遵守|限制|不?算数|免了|随便|照常|允许|解除|撤销|撤回|收回|废除|忽略|那条|这条|不"
 )
 _WORD = re.compile(r"[A-Za-z0-9][\w'’/.-]*[A-Za-z0-9]|[A-Za-z0-9]")
 _RUN = re.compile(f"[{CJK}]+")

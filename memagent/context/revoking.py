@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from memagent.context import matters
 from memagent.context.english import spelled_out
+from memagent.context.english_words import ONE_OFF
 from memagent.context.sentences import Sentence
 
 LEAST_SCORE = 0.9
@@ -18,10 +19,10 @@ NEAR = 0.8
 OPPOSITE_COVERED = 0.65
 LANGUAGE_BONUS = 3.0
 
-_RULE = r"(?:rules?|instructions?|requests?|preferences?|requirements?|restrictions?|constraints?|bans?|guidelines?|orders?|conventions?|commands?|wish(?:es)?|conditions?)"
+_RULE = r"(?:(?:thing|bit|part|business|stuff|line) (?:about|with|on|regarding)|rules?|instructions?|requests?|preferences?|requirements?|restrictions?|constraints?|bans?|guidelines?|orders?|conventions?|commands?|wish(?:es)?|conditions?)"
 _TOLD = r"(?:(?:what|whatever|everything|anything|all|the thing|the bit|the stuff|the part) )+(?:that )?(?:i|we) (?:\w+ )?(?:said|told|asked|wanted|wrote|requested|mentioned|demanded|set)"
 _CANCEL = (
-    r"(?:forget|scrap|drop|cancel|undo|lift|revoke|withdraw|take back|ignore|disregard|discard|remove|ditch|abandon|delete|void|retract|strike|"
+    r"(?:forget|scrap|drop|cancel|undo|lift|revoke|withdraw|take back|ignore|disregard|discard|remove|ditch|abandon|scratch|delete|void|retract|strike|"
     r"never ?mind|nvm|lose|skip|overrule|rescind|kill|stop following|stop applying|clear|reset|wipe|reverse|let go of|relax|waive|suspend|disable|turn off|switch off|unset|leave out|get rid of)"
 )
 
@@ -56,14 +57,14 @@ _SURE = [
 _MAYBE = [
     re.compile(pattern)
     for pattern in (
-        rf"^\W*(?:\w+ ){{0,3}}?{_CANCEL} (?:the|that|my|this|about|all)\b|\b{_CANCEL} (?:that|it|this)\W*$|\benough\b",
+        rf"\b{_CANCEL} (?:that|it|this)\W*$|\benough\b",
         r"\b(?:is|are) (?:now |hereby )?(?:off|over|cancell?ed|lifted|gone|void|dropped|history|obsolete|withdrawn|revoked|suspended|scrapped)\b",
         r"\b(?:you|u) (?:can|may|are (?:free|allowed|welcome) to|might)\b|\bfeel free\b|\byou can (?:now )?(?:stop|quit|drop|forget|skip|cease)\b|\b(?:is|are) not (?:necessary|needed|required|important)\b|\bi do not mind\b|\b(?:is|are) (?:fine|ok|okay|allowed|welcome|back|on)\b|\bit is (?:ok|okay|fine|all right|alright)\b",
         r"\b(?:do not|need not|no) (?:need|have)\b|\bno need\b|\bneed not\b|\bnot (?:necessary|needed)\b|\byou are (?:released|excused|off the hook)\b",
         r"不用|不必|不需要|无需|可以|允许|没关系|没事|取消|算了|免了|随意|随便",
     )
 ]
-_ENDS = re.compile(r"^\W*(?:\w+ ){0,3}?(?:stop|quit|cease)(?: with)?(?: the)? \w+ing\b|\b(?:do not|not)\b.*\b(?:any ?more|any longer)\b|\bi (?:no longer|do not) want\b|(?:别|不要)再|停止")
+_ENDS = re.compile(r"^\W*(?:\w+ ){0,3}?(?:forget|scrap|drop|cancel|undo|lift|revoke|withdraw|skip|ditch|lose|abandon|scratch|leave out|get rid of|never ?mind)\b|^\W*(?:请|麻烦)?(?:你|您)?(?:别|不要|不用).{1,12}了\W*$|^\W*(?:\w+ ){0,3}?(?:stop|quit|cease)(?: with)?(?: the)? \w+ing\b|\b(?:do not|not)\b.*\b(?:any ?more|any longer)\b|\bi (?:no longer|do not) want\b|(?:别|不要)再|停止")
 _ALL = re.compile(
     rf"\b{_CANCEL}\b (?:about )?(?:all|every|everything|any|each)\b(?! (?:about|on|regarding|the (?!rules|instructions|other|previous|earlier)))[\w' ]*?(?:{_RULE}|i (?:\w+ )?(?:said|told|asked|wanted))\b(?!.*\b(?:about|regarding|concerning|on|for|with)\b)"
     rf"|\ball (?:of )?(?:my|the|those|these|previous|earlier|prior)[\w ]* {_RULE} (?:are|is|can be|have been|no longer)\b(?!.*\babout\b)"
@@ -73,6 +74,7 @@ _ALL = re.compile(
 )
 _LAST = re.compile(rf"\b{_CANCEL}\b (?:that|the last|my last|the previous|this|the latest) (?:\w+ )?{_RULE}\W*$|(?:取消|撤销|撤回|忽略|忘掉)(?:刚才|上一?|最后)(?:那)?(?:一)?(?:条|个)(?:要求|规则|指令)\W*$")
 _PERMITS = re.compile(r"用回|改回|换回|说回|\b(?:can|may|could|free|fine|ok|okay|allowed|welcome|back|mind|again)\b|可以|恢复|允许|重新")
+_ONE_OFF = re.compile(ONE_OFF)
 _OF_A_RULE = re.compile(rf"\b{_RULE}\b|要求|规则|规矩|约定")
 _INSTEAD = re.compile(r"\binstead\b|\brather than\b|改成|改为|换成|改用")
 _SPEAKS_OF_OTHERS = re.compile(r"^\W*(?:he|she|they|my \w+|the (?:doctor|boss|teacher|police|court|company))\b.*\b(?:said|says|told|thinks|wants)\b|^\W*(?:他|她|我妈|老板|医生|公司)")
@@ -100,7 +102,7 @@ def taken_back(sentence: Sentence, standing: Sequence[str]) -> set[int] | None:
     sure = any(pattern.search(plain) for pattern in _SURE)
     maybe = any(pattern.search(plain) for pattern in _MAYBE)
     ends = _ENDS.search(plain) is not None
-    if not (sure or maybe or ends):
+    if not (sure or maybe or ends) or (not sure and _ONE_OFF.search(plain)):
         return None
     found = _matching(sentence.text, plain, standing, ends=ends and not sure)
     return found if found or sure else None
