@@ -61,10 +61,14 @@ _OPENER = re.compile(
     r"(?:as|like) i (?:said|told you|mentioned)(?: before| earlier)?|i repeat|i said|thanks|thank you|look|listen|"
     r"dear|assistant|bot|buddy|mate|friend|if (?:possible|you can|you could|you do not mind|you please)|where possible|when possible|therefore|"
     r"hence|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|reminder|rule(?: (?:number )?\d+)?|#\d+|in general|generally|"
-    r"do me a favou?r|let us agree(?: that)?|we agreed?(?: that)?|i suggest(?: that)?|i propose(?: that)?|deal|agreed|for me|from me|that said|in short|basically|seriously|really|maybe|perhaps|going further|moreover|"
+    r"do me a favou?r|deal|agreed|for me|from me|that said|in short|basically|seriously|really|maybe|perhaps|going further|moreover|"
     r"furthermore|additionally|in addition|on top of that|besides|instead|that is why|overall|too)\b[\s.]*"
 )
 _SCOPE = re.compile(words.SCOPE)
+_RULE_LEAD = re.compile(
+    r"\W*(?:(?:ok|okay|so|and|also|here is|a|the|my|one|another|new|first|second|third|last|next|more|small|quick|simple|only|house|ground|general|standing|important|final|\d+(?:st|nd|rd|th)?) )*"
+    r"(?:rule|request|wish|preference|instruction|condition|guideline|requirement)s?(?: (?:number )?(?:\d+|one|two|three))?(?: (?:for|to) (?:you|this \w+|our \w+|all \w+|me))?:"
+)
 _ALONE = re.compile(rf"always|consistently|without fail|ever|every single time|{words.SCOPE}")
 _HEAD_SCOPE = re.compile(rf"(?:{words.SCOPE})[\s,]*")
 _MATTER = re.compile(rf"\b(?:{words.MATTERS}|{words.REPLY_PARTS})\b")
@@ -155,6 +159,7 @@ def binds(sentence: Sentence) -> bool:
     reported = tasked = False
     clauses = list(_clauses(text))
     scope = sentence.ruled or any(_ALONE.fullmatch(clause.text) or (clause.scope and not clause.text) for clause in clauses)
+    scope = scope or _RULE_LEAD.match(text) is not None
     condition = had_subject = False
     stressed = re.search(r"\b(?:please|only|always|nothing else|at all times)\b", text) is not None
     if any(_REPORT_LATE.search(clause.text) for clause in clauses[1:]):
@@ -242,12 +247,13 @@ class _Situation(NamedTuple):
 
 # --- orders ------------------------------------------------------------------------------------
 
-_ADVERB = re.compile(r"(?:always|never|not|only|ever|also|please|just|kindly|strictly|consistently|at least|really|be sure to|make it a habit to|simply)\b\s*")
+_ADVERB = re.compile(r"(?:always|never|not|only ever|only|ever|also|please|just|kindly|strictly|consistently|at least|really|be sure to|make it a habit to|simply)\b\s*")
 _SHOULD = re.compile(
     r"^(?:the assistant|you)(?P<before>(?: (?:also|really|just|always|never|only|simply))*) "
     r"(?:should|must|shall|need to|have to|have got to|ought to|had better|(?:will|would)(?= (?:always|never|not|only)\b)|are (?P<nt>not |never |always |only )?to|are (?P<no>not )?(?:allowed|permitted|supposed|expected|requested|required|asked) to|"
     r"(?:may|can|might)(?= (?:not|only|never|skip|drop|omit|leave out|leave off|spare|cut|stop|save yourself|lose|ditch|do without)\b))\b\s*(?P<rest>.*)"
 )
+_AGREED = re.compile(r"^(?:let us agree|we agreed?|i (?:suggest|propose)|i would suggest)(?: that)? you(?P<before>(?: (?:also|always|never|only))*) (?P<rest>.+)")
 _WISH = re.compile(
     r"^i(?P<before>(?: (?:really|also|just|still|much|would|strongly|always|do|must|will|am|be|very|most|so|have to|kindly|only|never))*)(?P<not> not)?"
     r"(?: (?:really|ever))?"
@@ -302,7 +308,7 @@ _NAMING = re.compile(
 )
 _UNWISHED = re.compile(r"^i (?:do not|never|no longer|hate|would hate)(?: (?:really|ever))?(?: (?:wish|want|like|care|need))? (?:to be|being|getting|to get) (?P<verb>\w+ed|told|spoken|given|shown|sworn)\b")
 _RELEASE = re.compile(r"^you (?:do not (?:need|have) to|need not|do not need) (?P<rest>.+)")
-_ROLE = re.compile(r"^you (?:are|will be|become|play|work as|act as) (?:now )?(?:my|an?|the|called|named)\b|^(?:i|that|it|this|they) (?:always )?(?:means?|refers? to|stands? for)\b")
+_ROLE = re.compile(r"^my (?:title|name|nickname|rank|handle|pronouns?) (?:is|are)\b|^you (?:are|will be|become|play|work as|act as) (?:now )?(?:my|an?|the|called|named)\b|^(?:i|that|it|this|they) (?:always )?(?:means?|refers? to|stands? for)\b")
 _BEFORE_ASKING = re.compile(r"^(?:ask|check|confirm|consult|warn|tell|notify|clear it|get my|run it by me|wait)\b.*\b(?:before (?:you|any|\w+ing)|first)\b")
 _STYLE_ORDERS = _any(
     rf"^(?:answer|reply|respond|speak|talk|communicate|chat|converse|write)(?: back)?(?: to me| with me| me)?(?: only| always| solely| exclusively)?(?: in| with| using)? (?:\w+ ){{0,2}}?(?:{words.STYLE}|{words.LANGUAGE})\b",
@@ -310,6 +316,7 @@ _STYLE_ORDERS = _any(
     rf"^(?:use|stick (?:to|with)|prefer|adopt|go with|switch to)(?: only| the| a| an| more| fewer)*(?: \w+)? ?(?:{words.STYLE})\b",
     rf"^be (?:as |more |less |very |always |a bit |a little |extremely |brutally )*(?:{words.STYLE}|to the point|careful with|critical|encouraging|skeptical|sceptical|patient|gentle|kind|funny|objective|explicit|consistent|straightforward)\b",
     r"^(?:act|pretend|behave|roleplay|role-play|play the role|take the role|think of yourself|consider yourself)\b(?: as| like| to be| that you)",
+    r"^(?:answer|reply|respond|talk|speak|write|explain|describe)(?: to me| everything| things)? (?:as if|as though|like (?:a|an|i|you))\b",
     r"^(?:treat|talk to|speak to|write to|explain (?:\w+ )?to|address) me (?:like|as)\b",
     r"^(?:explain|describe|teach|present) (?:things|everything|stuff|concepts|ideas|it all)\b",
     rf"^(?:limit|restrict|confine|shorten|format|structure|phrase|word|write|make|give|end|finish|close|begin|start|sign|tag|prefix) (?:all |each |every |any )?(?:of )?(?:your(?: \w+)? (?:replies|answers|responses|messages|outputs|explanations|sentences|emails)|yourself|answers|replies|dates|numbers|prices|amounts|times)\b",
@@ -328,7 +335,7 @@ class _Order(NamedTuple):
 
 
 def _order(clause: str) -> _Order | None:
-    for pattern, kind in ((_SHOULD, "should"), (_WISH, "wish"), (_NICE, "prefer"), (_LET_US, "bare")):
+    for pattern, kind in ((_SHOULD, "should"), (_AGREED, "prefer"), (_WISH, "wish"), (_NICE, "prefer"), (_LET_US, "bare")):
         match = pattern.match(clause)
         if match:
             groups = match.groupdict()
@@ -338,7 +345,7 @@ def _order(clause: str) -> _Order | None:
             before = f"{groups.get('before') or ''} {groups.get('no') or ''} {groups.get('nt') or ''} {groups.get('not') or ''}"
             return _with_adverbs(kind, before, rest)
     released = _RELEASE.match(clause)
-    if released and re.search(r"\b(?:ever|always|every|each|any)\b", clause):
+    if released:
         return _with_adverbs("should", "never", released["rest"])
     denied = _DO_NOT.match(clause)
     if denied:
@@ -351,7 +358,7 @@ def _with_adverbs(kind: str, before: str, rest: str) -> _Order:
     always = re.search(r"\b(?:always|never|ever|only)\b", before) is not None
     banned = re.search(r"\b(?:not|never)\b", before) is not None
     while adverb := _ADVERB.match(rest):
-        always = always or adverb.group().startswith(("always", "never", "consistently", "strictly"))
+        always = always or adverb.group().startswith(("always", "never", "only ever", "consistently", "strictly")) or (kind == "should" and adverb.group().startswith("only"))
         banned = banned or adverb.group().startswith(("never", "not"))
         rest = rest[adverb.end() :].removeprefix("to ")
     return _Order(kind, always, banned, rest)
@@ -383,6 +390,8 @@ def _concerns_assistant(rest: str) -> bool:
     verb = rest.split(" ", 1)[0]
     if _verb_stems(verb) & words.DEEDS:
         return True
+    if re.match(r"(?:make (?:\w+ )?up|bring (?:\w+ )?up|look (?:\w+ )?up|leave (?:\w+ )?out|write (?:\w+ )?out)\b", rest):
+        return True
     return bool(_MATTER.search(rest) or _THING.search(rest) or _ME.search(rest))
 
 
@@ -391,7 +400,7 @@ def _clause_binds(clause: str, situation: _Situation) -> bool:
         return False
     if _NAMING.search(clause) and not re.search(r"\b(?:is|was|are|were)\b", clause.removeprefix("it is").removeprefix("my pronouns are")):
         return True
-    if situation.lasting and _ROLE.match(clause):
+    if (situation.lasting and _ROLE.match(clause)) or (situation.condition and re.match(r"(?:i|that|it) (?:always )?means?\b", clause)):
         return True
     if _of_a_part(clause, situation) or _ban_of_a_noun(clause, situation) or _wish_for_a_noun(clause):
         return True
@@ -403,12 +412,16 @@ def _clause_binds(clause: str, situation: _Situation) -> bool:
         return _concerns_assistant(rest) and (situation.lasting or situation.condition or _order_binds(inner, situation))
     if re.match(r"my (?:only |one |main |personal |strong )?(?:preference|wish|request|rule|requirement|ask|instruction)s? (?:is|are|would be)\b", clause):
         return _concerns_assistant(clause.split(" ", 2)[2]) and not _ONE_OFF.search(clause)
+    if re.match(rf"i prefer {MASK}+ (?:to|over|instead of|rather than)\b", clause):
+        return True
     unwished = _UNWISHED.match(clause)
     if unwished and _verb_stems(unwished["verb"]) & words.IMPERATIVES and not _ONE_OFF.search(clause):
         return True
     stopped = _STOP.match(clause)
     if stopped and _stop_binds(stopped, situation):
         return True
+    if _RELEASE.match(clause) and not (situation.lasting or re.search(r"\b(?:ever|always|every|each|any)\b", clause)):
+        return False
     order = _order(clause)
     return order is not None and _order_binds(order, situation)
 
@@ -464,13 +477,18 @@ def _stop_binds(stopped: re.Match[str], situation: _Situation) -> bool:
         return gerund is not None and not _IDLE_GERUND.match(rest) and (_concerns_assistant(rest) or rest.startswith("being"))
     if verb in ("limit", "minimise", "minimize", "reduce", "cut", "drop", "skip", "omit", "lose", "hold", "leave out", "leave off"):
         # "drop the table users" is a job; "drop the pleasantries" is a manner
-        return situation.lasting or re.match(r"(?:all |any |the |your )*" + f"(?:{words.MATTERS})" + r"\b\W*$", rest) is not None
+        return situation.lasting or re.match(r"(?:all |any |the |your )*" + f"(?:{words.MATTERS})" + r"(?:\W*$| (?:in|from|of|at the \w+ of) (?:your|all|every|each|any)\b)", rest) is not None
     return _concerns_assistant(rest)
 
 
 # --- orders without a verb, and about a thing ---------------------------------------------------
 
 _PART_RULES = _any(
+    # "the staging server is the only one you may restart", "everything must be in lowercase"
+    r"\bthe only \w+ (?:that )?you (?:may|can|should|must|are allowed to)\b",
+    rf"^(?:everything|anything|all) (?:must|should|has to|needs to) (?:always )?(?:be )?(?:in|as|with|without)? ?(?:\w+ )?(?:{words.STYLE}|{words.MATTERS})\b",
+    # "every recipe gets a gluten-free variant"
+    rf"^(?:every|each) (?:{words.MATTERS}|{words.REPLY_PARTS}) (?:gets|needs|must have|should have) (?:an?|its|the|my)\b",
     # "everything you write to me should …"
     r"^(?:everything|anything|whatever|all(?: that)?|any \w+|every \w+|each \w+) you (?:write|say|send|draft|produce|give|make|suggest|recommend|show|create|generate|answer|tell)\b.*\b(?:should|must|needs? to|has to|shall)\b",
     # "every reply must end with …", "your answers need to be short"
@@ -518,6 +536,7 @@ def _of_a_part(clause: str, situation: _Situation) -> bool:
     return _NOUN_ONLY.search(clause) is not None and re.search(r"\b(?:i|we|is|are|was|were|has|have|had)\b", clause) is None
 
 
+_SIGN = re.compile(r"no (?:smoking|parking|trespassing|entering|swimming|running|diving|fishing|loitering|kidding|turning|overtaking)\b")
 _NOT_A_BAN = re.compile(r"^no(?: more)? (?:problem|worries|worry|idea|way|need|one|doubt|matter|thanks?|comment|luck|news|sign|clue|rush|hurry|offen[cs]e|kidding|wonder|longer|pain|risk|hard feelings|pressure|reason|time|money|sooner|big deal|milk|such|sir|please|no)\b")
 
 
@@ -525,6 +544,8 @@ def _ban_of_a_noun(clause: str, situation: _Situation) -> bool:
     match = re.match(r"(?:no (?:more )?|nothing |zero |none of (?:the |your |this )?)(?P<rest>\S.*)", clause)
     if not match or _NOT_A_BAN.match(clause) or _ONE_OFF.search(clause):
         return False
+    if re.fullmatch(r"no \w+ing(?: \w+)?", clause):
+        return _SIGN.match(clause) is None
     rest = match["rest"]
     finite = re.search(r"\b(?:is|are|was|were|has|have|had|needed|required|necessary|expected|received|given|available|so far|yet|left|here|there|came|works?|found|could|can|will)\b", rest)
     if finite or len(rest.split()) > 9:
@@ -550,7 +571,7 @@ def _wish_for_a_noun(clause: str) -> bool:
     part = re.search(rf"\b(?:{words.REPLY_PARTS}|{words.MATTERS})\b", " ".join(rest.split()[:6]))
     if part is None or re.match(r"(?:to (?!see|hear|read|get|have)|you\b)", rest):
         return False
-    if match["verb"] in ("like", "love", "appreciate") and not _STYLE.search(rest) and "without" not in rest:
+    if match["verb"] in ("like", "love", "appreciate") and "would" not in clause[: match.start("verb")] and not _STYLE.search(rest) and "without" not in rest:
         return False
     stance = re.search(r"\b(?:always|only|never|not)\b", clause[: match.start("rest")]) is not None or match["verb"].startswith("rather")
     return stance or match["det"] in ("all", "every", "each", "any", "no", "my", "your") or bool(_STYLE.search(rest)) or "without" in rest

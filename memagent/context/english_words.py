@@ -49,7 +49,8 @@ DEEDS = frozenset(
     "use prefer assume guess invent fabricate hallucinate speculate pretend act roleplay role-play sign greet thank praise "
     "flatter compliment lecture moralise moralize patronise swear curse joke commit push merge deploy run execute install edit modify "
     "overwrite delete rename log document comment refactor lint test import search browse google schedule book order "
-    "email share reveal disclose leak expose repeat restate paste attach preface open close end finish start begin "
+    "sugarcoat sugar-coat ramble waffle gush nag preach hedge second-guess baby nitpick babble digress embellish exaggerate overexplain over-explain "
+    "schedule correct rhyme email share reveal disclose leak expose repeat restate paste attach preface open close end finish start begin "
     "limit restrict stick write speak talk phrase word refer generate output print render display return phone contact".split()
 )
 # Deeds of everybody: they count together with a matter or with "me".
@@ -64,7 +65,7 @@ IMPERATIVES = DEEDS | COMMON
 
 # Words that open a clause without being a verb, so that the clause is no bare order.
 NOT_VERBS = frozenset(
-    "i you he she it we they this that these those there here the a an my your his her its our their some any every each all both "
+    "whenever once unless however therefore moreover besides instead together like i you he she it we they this that these those there here the a an my your his her its our their some any every each all both "
     "no none one two three who whom whose which what when where why how if whether as at by for from in into of on onto to with "
     "without about after before during since until because although though while is are was were am been being did does had has "
     "would could should might may must can will shall not very too quite rather so such more most much many few less least same "
@@ -78,7 +79,7 @@ NOT_VERBS = frozenset(
 ONE_OFF = (
     r"\b(?:yet|right now|for now|at the moment|today|tonight|tomorrow|this (?!chat|conversation|session|thread|discussion|point|moment|way|rule|in mind|project|is\b|kind|sort|style|format|message on|on\b|and\b|or\b)\w+|"
     r"that (?:one|text|paragraph|list)|these|those|the (?:first|second|third|fourth|last|next|following|above|below|attached|"
-    r"previous|other|rest)|(?:above|below)(?! (?:\d+|a hundred|hundred|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|each|every|all|any|it)\b)|until (?:i|you|we|the|it|he|she|they|then|tomorrow|monday|friday)|by (?:monday|tuesday|wednesday|thursday|friday|noon|"
+    r"previous|other|rest)|(?:above|below)(?! (?:\d+|a hundred|hundred|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|each|every|all|any|it)\b)|until (?:i (?!say|tell|ask)|you|we|the|it|he|she|they|then|tomorrow|monday|friday)|by (?:monday|tuesday|wednesday|thursday|friday|noon|"
     r"tomorrow|tonight)|once more|one more time|just this)\b"
 )
 
@@ -86,11 +87,11 @@ ONE_OFF = (
 _YOU_DO = r"you (?:write|say|send|draft|produce|give|make|suggest|recommend|mention|show|use|quote|cite|list|create|generate|post|answer|tell|name|compute|do)"
 SCOPE = (
     rf"\b(?:(?:in|for|with|after|before|under|to|of|from) (?:all|every|each|any)(?: of)?(?: the| your| my| our| single| future| new)*(?: \w+)? "
-    rf"(?:{REPLY_PARTS}\b(?! (?:in|of|from|on) )|letters?|\w+ {_YOU_DO})|(?:everything|anything|whatever) (?:that )?{_YOU_DO}|whatever i \w+|"
+    rf"(?:{REPLY_PARTS}\b(?! (?:in|of|from|on) )|letters?|\w+ {_YOU_DO})|(?:everything|anything|whatever) (?:that )?{_YOU_DO}|(?!(?:do|did|does|can|could|will|would|should|if|when|what|how|that|as|and|or|but|so|because|where|why|since|while|may|might|must|shall|whenever|before|once|first|also)\b)\w+ (?:that )?you (?:write|send|draft|produce|give|make|suggest|recommend|create|generate|post)(?: me)?|whatever i \w+|"
     r"(?:from|as of) (?:now|here|today|tomorrow|this (?:point|moment|message)|then)(?: on| onwards?| forward| forth| out)*|starting (?:now|today|"
     r"immediately|from now)|(?:going|moving) forwards?|hence ?forth|in (?:the )?future|for the future|in what follows|by default|as a (?:general )?rule|"
     r"as a matter of principle|at all times|every ?time|each time|any ?time|whenever|every single time|no matter (?:what|how|which)[\w ]{0,20}|"
-    r"under (?:no|all|any) circumstances?|(?:on|by) (?:no|all) (?:account|means)|in (?:any|no|every) (?:case|event)|at no (?:point|time)|until (?:further notice|i (?:say|tell you) otherwise)|"
+    r"under (?:no|all|any) circumstances?|(?:on|by) (?:no|all) (?:account|means)|in (?:any|no|every) (?:case|event)|at no (?:point|time)|until (?:further notice|i (?:say|tell you|ask you)(?: to)? (?:otherwise|stop|so|enough|when)|i say \w+)|"
     r"unless (?:i|you are) (?:explicitly |specifically )?(?:say|tell|told|ask|request|instruct)\w*(?: you)?(?: otherwise| to)?|"
     r"(?:for|throughout|during|in) (?:the (?:rest|remainder) of )?(?:this|the|our|all our|these|the whole|the entire) "
     r"(?:whole |entire )?(?:chat|chats|conversation|conversations|session|discussion|thread|dialogue|talks?)|without exception|"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from memagent.context.english_words import LANGUAGE
-from memagent.context.sentences import CJK
+from memagent.context.sentences import CJK, QUOTES
 
 MATTER_WEIGHT = 1.5
 NAME_WEIGHT = 2.0
@@ -54,8 +54,7 @@ _MATTERS: Mapping[str, str] = {
     "heading": r"headings?|headers?|titles?|标题",
     "translation": r"translat(?:e|es|ing|ions?)|翻译|译文",
     "delete": r"delet(?:e|es|ing|ions?)|删除?",
-    "lowercase": r"lower[ -]?case|小写",
-    "uppercase": r"upper[ -]?case|capitals?|all caps|大写",
+    "case": r"(?:lower|upper)[ -]?case|capitals?|capital letters|caps|大写|小写|大小写",
     "vegetarian": r"vegetarian|vegan|meat|素食|荤|肉",
     "question": r"questions?|提问|问题|反问",
     "greeting": r"greet(?:ing|ings)?|salutations?|hello|问候|寒暄|打招呼",
@@ -97,12 +96,15 @@ def terms(text: str) -> dict[str, float]:
         if pattern.search(text):
             found[name] = MATTER_WEIGHT
             rest = pattern.sub(" ", rest)
+    named = {word.lower() for quote in QUOTES.findall(rest) for word in _WORD.findall(quote)}
     for position, word in enumerate(_WORD.findall(rest)):
         low = word.lower().replace("’", "'")
-        if low in _LIGHT:
+        if low in named:
+            found[stem(low)] = NAME_WEIGHT
+        elif low in _LIGHT:
             found[stem(low)] = LIGHT_WEIGHT
         elif any(char.isdigit() for char in word) or (word[0].isupper() and position > 0) or word.isupper():
-            found[low] = NAME_WEIGHT
+            found[stem(low)] = NAME_WEIGHT
         else:
             found[stem(low)] = WORD_WEIGHT
     for run in _RUN.findall(_LIGHT_CJK.sub(" ", rest)):

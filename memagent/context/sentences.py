@@ -23,7 +23,7 @@ HAS_CJK = re.compile(f"[{CJK}]")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _BLOCK_QUOTE = re.compile(r"\s{0,3}>")
 _BULLET = re.compile(r"\s*(?:[-*•+–—·]\s+|\(?\d{1,2}[.):](?:\s+|(?=[^\d\s]))|\d{1,2}、|\(?[a-h][.)]\s+|[一二三四五六七八九十]、)")
-_QUOTES = re.compile(
+QUOTES = re.compile(
     r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|「[^」\n]{1,300}」|『[^』\n]{1,300}』|《[^》\n]{1,100}》|«[^»\n]{1,300}»'
     r"|`[^`\n]{1,300}`|(?<![\w’'])['‘](?=\S)[^'’\n]{1,200}(?:['’](?=\w)[^'’\n]{1,200}){0,4}['’](?!\w)"
 )
@@ -136,7 +136,7 @@ def _blocks(text: str, fenced: bool) -> Iterator[tuple[int, int, str]]:
 
 
 def _masked(text: str) -> str:
-    return _QUOTES.sub(lambda match: MASK * len(match.group()), text)
+    return QUOTES.sub(lambda match: MASK * len(match.group()), text)
 
 
 def _split(line: str) -> Iterator[Sentence]:
