@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memagent.context.overflow import CountText
-from memagent.context.sentences import CJK
+from memagent.context.directives.sentences import CJK
 
 MOST_ANCHORS = 400
 HEAD_CHARS = 150_000

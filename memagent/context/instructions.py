@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
-from memagent.context import chinese, english, revoking
-from memagent.context.sentences import HAS_CJK, Sentence, sentences
+from memagent.context.directives import chinese, english, revoking
+from memagent.context.directives.sentences import HAS_CJK, Sentence, sentences
 from memagent.context.view import StandingInstruction
 from stores.records import Message, MessageRole
 

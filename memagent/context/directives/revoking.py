@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from memagent.context import matters
-from memagent.context.english import spelled_out
-from memagent.context.english_words import ONE_OFF
-from memagent.context.sentences import Sentence
+from memagent.context.directives import matters
+from memagent.context.directives.clauses import spelled_out
+from memagent.context.directives.english_words import ONE_OFF
+from memagent.context.directives.sentences import Sentence
 
 LEAST_SCORE = 0.9
 """About one content word, or two pairs of Han, must be shared."""

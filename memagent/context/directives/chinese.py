@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memagent.context.sentences import MASK, Sentence
+from memagent.context.directives.sentences import MASK, Sentence
 
 LANGUAGE = (
     r"(?:[中英日法德韩俄泰汉粤意西葡]文|[英日法德韩俄泰汉粤意葡西]语|(?:西班牙|葡萄牙|意大利|阿拉伯|越南|印地|印尼|拉丁|荷兰|瑞典|土耳其|希腊|波兰)[语文]|"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from memagent.context.english_words import LANGUAGE
-from memagent.context.sentences import CJK, QUOTES
+from memagent.context.directives.english_words import LANGUAGE
+from memagent.context.directives.sentences import CJK, QUOTES
 
 MATTER_WEIGHT = 1.5
 NAME_WEIGHT = 2.0
