@@ -1,7 +1,7 @@
 """What the person told the assistant to do from then on, in the person's own words. Pure.
 
-Rules, no model: the sentences of user messages are judged one by one (`english`, `chinese`), and a later
-sentence may take an earlier one back or replace it (`matters`).
+Rules, no model: the sentences of user messages are judged one by one (`directives.english`, `.chinese`),
+and a later sentence may take an earlier one back or replace it (`directives.revoking`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 from memagent.context.directives import chinese, english, revoking
+from memagent.context.directives.commanding import reads_as_instruction
 from memagent.context.directives.sentences import HAS_CJK, Sentence, sentences
 from memagent.context.view import StandingInstruction
 from stores.records import Message, MessageRole
+
+__all__ = ["binds", "reads_as_instruction", "standing_instructions"]
 
 
 def standing_instructions(messages: Sequence[Message]) -> tuple[StandingInstruction, ...]:
@@ -27,14 +30,18 @@ def standing_instructions(messages: Sequence[Message]) -> tuple[StandingInstruct
             continue
         said_on = message.at.astimezone(ZoneInfo(message.zone)).date().isoformat()
         for sentence in sentences(message.content):
-            taken_back = revoking.taken_back(sentence, [item.text for item in standing])
+            said = [item.text for item in standing]
+            binding = binds(sentence)
+            taken_back = revoking.taken_back(sentence, said, binding=binding)
             if taken_back is not None:
                 standing = [item for index, item in enumerate(standing) if index not in taken_back]
+                if not any(map(binds, revoking.other_clauses(sentence))):
+                    continue
+            elif not binding:
                 continue
-            if not binds(sentence):
-                continue
-            replaced = revoking.replaced(sentence.text, [item.text for item in standing])
-            standing = [item for index, item in enumerate(standing) if index not in replaced]
+            else:
+                replaced = revoking.replaced(sentence.text, said)
+                standing = [item for index, item in enumerate(standing) if index not in replaced]
             if all(item.text.casefold() != sentence.text.casefold() for item in standing):
                 standing.append(StandingInstruction(entry_id=message.id, said_on=said_on, text=sentence.text))
     return tuple(standing)

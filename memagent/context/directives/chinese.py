@@ -7,6 +7,8 @@ makes it lasting (以后, 每次, 别, 一律 …) stands nobody, 你, or someth
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from memagent.context.directives.sentences import MASK, Sentence
 
@@ -92,43 +94,77 @@ _MY_TALK = re.compile(r"(?:我|你).{0,4}(?:说|问|给|发|写|要|提|贴|让|
 _TASK = re.compile(r"^(?:请|帮我|麻烦)?(?:把|给我|帮我|替我)?(?:翻译|总结|概括|润色|改写|写一|写个|写首|画|查一下|算一下|看看|分析|解释一下|重命名|生成|列出)")
 
 
+_MATTER_OR_DEED = re.compile(rf"{MATTER}|{DEED}|{MASK}")
+_TOPIC = re.compile(
+    rf"{MATTER}|{MASK}|[A-Za-z]|每|第一次|聊天|对话|交流|说话|写|给|用|遇到|涉及|我(?:给|问|说|发|要)"
+)
+_COMPLAINT = re.compile(
+    r"^(?:你|您)(?:怎么)?(?:总|老|一直|每次都|从来|永远|始终)(?:是|都)?(?!要|得|别|不要|用|请|必须|先)"
+)
+_BREAK = re.compile(r"[,，;；:：。！!？?()（）]|——|—|\s{2,}")
+_ABILITY = re.compile(r"^(?:你|您)?(?:能不能|可不可以|可否|能否|能|可以|愿意|方便)|(?:吗|呢|么)$")
+_HEAD = re.compile(
+    rf"(?:你|您)?{_SCOPE}|(?!.{{0,9}}{_PERSON})[^我]{{1,10}}?(?:的时候|时)(?=请|要|别|不要|务必|必须|都|一律|只|尽量)"
+)
+_HABIT = re.compile(r"以后|每次|永远|不要再|别再")
+_STANDS_ANYWAY = re.compile(rf"^(?:你|您)?{_SCOPE}|永远|一律")
+_DIRECTED = re.compile(r"都|就|要|先|帮我|务必|必须|别|不要")
+_SOFT = re.compile(r"一点|一些$")
+_ONE_PIECE = re.compile(r"一个|一份|一些|一篇|这")
+_MANNER_WISHED = re.compile(r"不|每|都|所有|简|短|详|只|带|正式")
+_FORECAST = re.compile(r"[都总就]会")
+_ABOUT_LIFE = re.compile(r"(?:我|他|她|它|我们|他们|再说|再聊|会|还有|还)")
+_MOVES_ON = re.compile(r"^(?:会|还|再|有|是)")
+RULED_CHARS = 20
+
+
+class _Situation(NamedTuple):
+    """What was said before: ``scope`` 以后; ``condition`` 我给你…的时候; ``tasked`` a job was given; ``begged`` 请."""
+
+    scope: bool = False
+    condition: bool = False
+    tasked: bool = False
+    begged: bool = False
+
+
 def binds(sentence: Sentence) -> bool:
     """Whether the sentence holds an order, wish or ban addressed to the assistant that is meant to last."""
-    text = sentence.plain.strip()
-    stripped = _TAG_QUESTION.sub("", text)
-    tagged = stripped != text
-    text = stripped
-    asking = not tagged and (_QUESTION.search(text) is not None)
-    clauses = [part.strip(" .…。!！?？~～") for part in re.split(r"[,，;；:：。！!？?()（）]|——|—|\s{2,}", text)]
-    clauses = [clause for clause in clauses if clause]
+    text = _TAG_QUESTION.sub("", sentence.plain.strip())
+    asking = text == sentence.plain.strip() and _QUESTION.search(text) is not None
+    clauses = [clause for part in _BREAK.split(text) if (clause := part.strip(" .…~～"))]
     if any(_SAID_LATE.search(clause) for clause in clauses[1:]):
         return False
     if asking and (_ASKS_WHAT.search(text) or not any(_POLITE.search(clause) for clause in clauses)):
         return False
-    reported = tasked = condition = False
-    scope = sentence.ruled
-    for raw in clauses:
-        clause, begged = _opened(raw)
-        reported = reported and not _FRESH_START.search(raw)
-        if _REPORT.search(clause) and not _NAMING.search(clause):
-            reported = True
-        if reported or not clause:
-            continue
+    situation = _Situation(scope=sentence.ruled)
+    for clause, begged in _own(clauses):
         if asking:
-            clause = re.sub(r"^(?:你|您)?(?:能不能|可不可以|可否|能否|能|可以|愿意|方便)|(?:吗|呢|么)$", "", clause)
-        head = re.match(rf"(?:你|您)?{_SCOPE}|(?!.{{0,9}}{_PERSON})[^我]{{1,10}}?(?:的时候|时)(?=请|要|别|不要|务必|必须|都|一律|只|尽量)", clause)
-        scope = scope or head is not None
-        if sentence.after_paste and head is None:
+            clause = _ABILITY.sub("", clause)
+        head = _HEAD.match(clause) is not None
+        situation = situation._replace(scope=situation.scope or head, begged=begged)
+        if sentence.after_paste and not head:
             continue
-        if _clause_binds(clause, scope, condition, begged, tasked) or (sentence.ruled and len(clause) <= 20):
+        if _clause_binds(clause, situation) or (sentence.ruled and len(clause) <= RULED_CHARS):
             return True
-        condition = condition or (_CONDITION.search(clause) is not None and _MY_TALK.search(clause) is not None and not _ONE_OFF.search(clause))
-        tasked = tasked or _TASK.search(clause) is not None
+        condition = _CONDITION.search(clause) and _MY_TALK.search(clause) and not _ONE_OFF.search(clause)
+        situation = situation._replace(
+            condition=situation.condition or bool(condition), tasked=situation.tasked or _TASK.search(clause) is not None
+        )
     return False
 
 
+def _own(clauses: list[str]) -> Iterator[tuple[str, bool]]:
+    """The clauses that are not what others say or do, without what only opens them; and whether that was 请."""
+    reported = False
+    for raw in clauses:
+        clause, begged = _opened(raw)
+        reported = reported and not _FRESH_START.search(raw)
+        reported = reported or (_REPORT.search(clause) is not None and not _NAMING.search(clause))
+        if clause and not reported:
+            yield clause, begged
+
+
 def _opened(clause: str) -> tuple[str, bool]:
-    """The clause without what only opens it, and whether that was "please"."""
     begged = False
     while match := _OPENER.match(clause):
         begged = begged or match.group()[:1] in "请麻拜烦劳"
@@ -136,40 +172,54 @@ def _opened(clause: str) -> tuple[str, bool]:
     return clause, begged
 
 
-def _clause_binds(clause: str, scope: bool, condition: bool, begged: bool, tasked: bool) -> bool:
+def _clause_binds(clause: str, situation: _Situation) -> bool:
     if _NAMING.search(clause):
         return True
-    if _IDLE.search(clause) and not re.search(r"以后|每次|永远|不要再|别再", clause):
+    if _IDLE.search(clause) and not _HABIT.search(clause):
         return False
-    if _WISH_FOR.search(clause) and not _ONE_OFF.search(clause) and not re.search(r"一个|一份|一些|一篇|这", clause):
-        return re.search(r"不|每|都|所有|简|短|详|只|带|正式", clause) is not None
-    wish = _WISH.match(clause)
-    if wish:
-        clause = wish["rest"]
-        return _OURS.search(clause) is not None and bool(_LASTING.search(clause) or _WEAK.search(clause) and not _ONE_OFF.search(clause) or re.search(r"一点|一些$", clause))
-    if _FACT_ABOUT_ME.search(clause) and not (_CONDITION.search(clause) and _MY_TALK.search(clause) and _LASTING.search(clause)):
+    one_off = _ONE_OFF.search(clause) is not None
+    if _WISH_FOR.search(clause) and not one_off and not _ONE_PIECE.search(clause):
+        return _MANNER_WISHED.search(clause) is not None
+    if wish := _WISH.match(clause):
+        return _wish_binds(wish["rest"], one_off=one_off)
+    own_rule = _CONDITION.search(clause) and _MY_TALK.search(clause) and _LASTING.search(clause)
+    if _FACT_ABOUT_ME.search(clause):
+        return bool(own_rule) and _marked(clause, situation)
+    if one_off and not _STANDS_ANYWAY.search(clause):
         return False
-    if _ONE_OFF.search(clause) and not re.search(rf"^(?:你|您)?{_SCOPE}|永远|一律", clause):
-        return False
-    if _STYLE_ORDER.search(clause) and not tasked:
+    if _STYLE_ORDER.search(clause) and not situation.tasked:
         return True
-    if condition and not _FACT_ABOUT_ME.search(clause):
-        return _OURS.search(clause) is not None or re.match("都|就|要|先|帮我|务必|必须|别|不要", clause) is not None
+    if situation.condition:
+        return _OURS.search(clause) is not None or _DIRECTED.match(clause) is not None
+    return _marked(clause, situation)
+
+
+def _wish_binds(rest: str, *, one_off: bool) -> bool:
+    lasts = _LASTING.search(rest) or (_WEAK.search(rest) and not one_off) or _SOFT.search(rest)
+    return bool(lasts) and _OURS.search(rest) is not None
+
+
+def _marked(clause: str, situation: _Situation) -> bool:
+    """Whether a word in the clause makes it last (一律, 每次), or forbids (别)."""
     lasting = _LASTING.search(clause)
     if lasting and _free_subject(clause, lasting.start()):
         rest = clause[lasting.end() :]
-        if _complaint(clause) or re.search("[都总就]会", rest) or re.match(r"(?:我|他|她|它|我们|他们|再说|再聊|会|还有|还)", re.sub(rf"^(?:{_SCOPE}|你|您|就|也|,)+", "", clause)) and not _MY_TALK.search(clause):
+        if _complaint(clause) or _FORECAST.search(rest) or _about_life(clause):
             return False
-        return _OURS.search(clause if lasting.group() not in ("每", "以后") else rest) is not None
+        return _OURS.search(rest) is not None
     weak = _WEAK.search(clause)
     if weak and _free_subject(clause, weak.start()):
-        if scope and _OURS.search(clause):
+        if situation.scope and _OURS.search(clause):
             return True
-        if tasked or re.search(r"了$", clause) and not _BAN.search(clause):
-            return False
-        banned = _BAN.search(clause) is not None
-        return banned and re.search(rf"{MATTER}|{DEED}|{MASK}", clause) is not None
-    return (scope or begged and re.search(r"都|只|全", clause) is not None) and _OURS.search(clause) is not None and not re.search(r"^(?:会|还|再|有|是)", clause)
+        return not situation.tasked and _BAN.search(clause) is not None and _MATTER_OR_DEED.search(clause) is not None
+    spoken_for = situation.scope or (situation.begged and re.search(r"都|只|全", clause) is not None)
+    return spoken_for and _OURS.search(clause) is not None and not _MOVES_ON.search(clause)
+
+
+def _about_life(clause: str) -> bool:
+    """以后我想…, 以后会…: what comes, not what is to be done."""
+    rest = re.sub(rf"^(?:{_SCOPE}|你|您|就|也|,)+", "", clause)
+    return _ABOUT_LIFE.match(rest) is not None and not _MY_TALK.search(clause)
 
 
 def _free_subject(clause: str, at: int) -> bool:
@@ -177,11 +227,13 @@ def _free_subject(clause: str, at: int) -> bool:
     before = re.sub(rf"^(?:{_SCOPE}|你|您|就|也|都|在|对|对于|关于|,|，|\s)+", "", clause[:at])
     if not before or before.endswith("请"):
         return True
-    if re.match("[这那]", before) or re.search(rf"{_PERSON}", before) or re.match(r"我(?!给|问|说|发|要|的(?:名字|全名|地址|密码|隐私|代码))", before):
+    if re.match("[这那]", before) or re.search(_PERSON, before):
         return False
-    return re.search(rf"{MATTER}|{MASK}|[A-Za-z]|每|第一次|聊天|对话|交流|说话|写|给|用|遇到|涉及|我(?:给|问|说|发|要)", before) is not None
+    if re.match(r"我(?!给|问|说|发|要|的(?:名字|全名|地址|密码|隐私|代码))", before):
+        return False
+    return _TOPIC.search(before) is not None
 
 
 def _complaint(clause: str) -> bool:
     """你总是忘, 你每次都这样: said of the assistant, not to it."""
-    return re.search(r"^(?:你|您)(?:怎么)?(?:总|老|一直|每次都|从来|永远|始终)(?:是|都)?(?!要|得|别|不要|用|请|必须|先)", clause) is not None
+    return _COMPLAINT.search(clause) is not None

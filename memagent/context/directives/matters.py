@@ -13,6 +13,8 @@ from memagent.context.directives.english_words import LANGUAGE
 from memagent.context.directives.sentences import CJK, QUOTES
 
 MATTER_WEIGHT = 1.5
+KIND_WEIGHT = 0.4
+"""That both speak of some language, if not of the same."""
 NAME_WEIGHT = 2.0
 """An identifier or a capitalised name says most surely what is meant."""
 WORD_WEIGHT = 1.0
@@ -33,10 +35,10 @@ _MATTERS: Mapping[str, str] = {
     "metric": r"metric|公制",
     "imperial": r"imperial|英制",
     "units": r"units?|metric|imperial|公制|英制|单位|celsius|fahrenheit|摄氏度?|华氏度?",
-    "length": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse|long(?:er)?|length|lengthy|sentences?|detailed|简短|简洁|句话|句子|长度|字数|字以内|篇幅|(?:\d+|ten|twenty|thirty|forty|fifty|hundred|two hundred) words|(?:one|two|three|four|five|six|ten|\d+) lines|[一二两三四五六七八九十百\d]+个?[句行段字]|啰嗦|精简",
+    "length": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse|(?<!no )(?<!any )long(?:er)?|length|lengthy|sentences?|detailed|简短|简洁|长度|字数|字以内|篇幅|(?:\d+|ten|twenty|thirty|forty|fifty|hundred|two hundred) words|(?:one|two|three|four|five|six|ten|\d+) lines|[一二两三四五六七八九十百\d]+个?[句行段字]|啰嗦|精简",
     "apology": r"apolog\w*|sorry|道歉|抱歉|对不起",
     "comment": r"comments?|commenting|注释",
-    "name": r"(?:call|address|calling|addressing) me|nickname|my name|叫我|称呼我?|外号",
+    "name": r"(?:call|address|calling|addressing) me|nickname|my name|叫我|称呼我?|称我|喊我|管我叫|外号",
     "tag": r"tag(?:s|ging|ged)?|标签|编号",
     "source": r"sources?|cit(?:e|es|ing|ations?)|references?|来源|出处|引用",
     "price": r"prices?|costs?|价格|价钱|金额",
@@ -63,10 +65,15 @@ _MATTERS: Mapping[str, str] = {
     "simplified": "简体",
     "traditional": "繁体|正体",
 }
-_NAMED = [
-    (f"#{name}", re.compile(rf"(?<![a-z])(?:{name}|{other})(?![a-z])", re.IGNORECASE)) for name, other in _LANGUAGES.items()
-] + [(f"#{name}", re.compile(rf"(?<![a-z])(?:{other})(?![a-z])", re.IGNORECASE)) for name, other in _MATTERS.items()]
 ANY_LANGUAGE = re.compile(rf"\b{LANGUAGE}\b|" + "|".join(_LANGUAGES.values()) + "|简体|繁体|正体", re.IGNORECASE)
+_NAMED = [
+    (name, re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.IGNORECASE))
+    for name, pattern in (
+        *((f"#{language}", f"{language}|{names}") for language, names in _LANGUAGES.items()),
+        *((f"#{matter}", pattern) for matter, pattern in _MATTERS.items()),
+    )
+]
+LANGUAGES = frozenset(f"#{name}" for name in (*_LANGUAGES, "simplified", "traditional"))
 
 # Words of ordering and taking back, and those that stand in nearly every rule.
 _LIGHT = frozenset(
@@ -78,11 +85,11 @@ _LIGHT = frozenset(
     "message messages write writes writing written put add adding show make keep start end end ending begin get go going back up out off on over fine ok okay allowed "
     "allow free feel welcome forget forgot ignore drop dropped scrap cancel cancelled stop stopping undo lift remove earlier before previous "
     "previously old last i'm don't let us us there here anything everything something still instead than rather after mind never "
-    "matter bother longer one first there's it's that's you're time times way bit part ones okay sure other".split()
+    "matter bother longer one first there's it's that's you're time times way bit part ones okay sure other enough normal usual talk isn't doesn't aren't wasn't needn't can't won't cannot needed necessary required apply applies limit limits limitation lift lifted side under below rest session chat conversation business skip ditch speak henceforth hereby further from-now on reply quit cease longer valid void limit".split()
 )
 _LIGHT_CJK = re.compile(
-    r"以后|之前|以前|从现在起|从现在开始|关于|规则|要求|规矩|约定|取消|不用|不必|不需要|无需|可以|不要|不许|禁止|请|回答|回复|使用|重新|继续|恢复|作废|每次|每条|每个|都要?|一律|所有|我|你|您|的|了|吧|再|用|给|要|别|"
-    r"说过?|现在|那个|这个|那条|这条|就|也|把|在|里|时候?|加上?|上|都|跟|和|对|是|叫|统一|写成?|只|今后|凡是|务必|忘掉|忘了|算了|没关系|没事|遵守|限制|不?算数|免了|随便|照常|允许|解除|撤销|撤回|收回|废除|忽略|那条|这条|不"
+    r"写明|注明|以后|之前|以前|从现在起|从现在开始|关于|规则|要求|规矩|约定|取消|不用|不必|不需要|无需|可以|不要|不许|禁止|请|回答|回复|使用|重新|继续|恢复|作废|每次|每条|每个|都要?|一律|所有|我|你|您|的|了|吧|再|用|给|要|别|"
+    r"说过?|现在|那个|这个|那条|这条|就|也|把|在|里|时候?|加上?|上|都|跟|和|对|是|叫|统一|写成?|只|今后|凡是|务必|忘掉|忘了|算了|没关系|没事|遵守|限制|不?算数|免了|随便|照常|允许|解除|撤销|撤回|收回|废除|忽略|那条|这条|写明|注明|为|以|每|但凡|凡是|凡|提到|涉及|必|当成|当|不"
 )
 _WORD = re.compile(r"[A-Za-z0-9][\w'’/.-]*[A-Za-z0-9]|[A-Za-z0-9]")
 _RUN = re.compile(f"[{CJK}]+")
@@ -92,6 +99,8 @@ def terms(text: str) -> dict[str, float]:
     """The terms of a sentence with what each weighs."""
     found: dict[str, float] = {}
     rest = text
+    if ANY_LANGUAGE.search(text):
+        found["#language"] = KIND_WEIGHT
     for name, pattern in _NAMED:
         if pattern.search(text):
             found[name] = MATTER_WEIGHT
@@ -107,6 +116,7 @@ def terms(text: str) -> dict[str, float]:
             found[stem(low)] = NAME_WEIGHT
         else:
             found[stem(low)] = WORD_WEIGHT
+    rest = ANY_LANGUAGE.sub(" ", rest)
     for run in _RUN.findall(_LIGHT_CJK.sub(" ", rest)):
         pairs = [run[index : index + 2] for index in range(max(1, len(run) - 1))]
         found |= dict.fromkeys(pairs, PAIR_WEIGHT if len(pairs) > 1 else WORD_WEIGHT)
@@ -131,7 +141,7 @@ _NARROWED = re.compile(
     re.IGNORECASE,
 )
 _BAN = re.compile(
-    r"\b(?:never|not|no|stop|avoid|without|refrain|skip|omit|forbidden|banned|off[- ]limits|quit)\b|n[’']t\b|别|不要|不许|不准|不得|禁止|严禁|勿|避免|不再|停止|少用",
+    r"\b(?:never|not|no|stop|avoid|without|refrain|skip|omit|forbidden|banned|off[- ]limits|quit|hold (?:the|off|back)|leave [\w ]{1,30}? out|steer clear|spare me|desist|forgo|drop|ditch|lose|rather not)\b|n[’']t\b|别|不要|不许|不准|不得|禁止|严禁|勿|避免|不再|停止|少用",
     re.IGNORECASE,
 )
 _REPLYING = r"(?:answer|reply|respond|speak|talk|write|communicate|chat|converse|replies|answers|responses|responding|replying|answering)"
