@@ -1,8 +1,7 @@
 """Phrases for the tests of standing instructions: what binds, what only looks like it, what revokes.
 
 One message a line; ``\\n`` stands for a line break. Where only a part binds, it stands after ``=>``, and
-several parts are set apart by ``||``. The second set of each kind was written after the rules were tuned
-on the first one.
+several
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ your replies need to start with the ticket number
 禁止使用 Markdown 表格
 能不能以后都用繁体字回答?
 务必在删除任何文件之前先问我
-""")
+""")  # noqa: E501
 
 LOOKS_LIKE = lines("""
 He always says that breakfast matters most.
@@ -212,7 +211,7 @@ Sign every message with "–K". => Stop signing your messages.
 每条回复末尾都要加上编号 ZX-9。 => 编号 ZX-9 的规则作废
 禁止使用表格。 => 现在可以重新使用表格了
 所有价格一律用欧元。 => 之前说的所有规矩都取消吧
-""")
+""")  # noqa: E501
 
 REPLACES = with_rule("""
 Answer in French. => Answer in German.
@@ -236,7 +235,7 @@ Answer in German. => When I write in Spanish, answer in Spanish.
 以后都用中文回答。 => 每次给代码都要加注释。
 """)
 
-# --- the second set: written after tuning on the first, measured before anything was mended ------
+# --- set 2 ---
 
 BINDS_2 = with_parts("""
 Kindly keep all correspondence with me in Dutch henceforth.
@@ -309,7 +308,7 @@ For code, prefer tabs over spaces.
 默认用简体中文输出
 可以的话,今后请用粤语和我聊天
 任何情况下都不要透露我的住址
-""")
+""")  # noqa: E501
 
 LOOKS_LIKE_2 = lines("""
 Mum never lets us eat in front of the telly.
@@ -440,4 +439,478 @@ Every message must begin with "Ahoy". => Every message must end with the time.
 Don't use tables. => Always put the units in the heading.
 以后用日语回复。 => 代码注释一律用英文写。
 不要用感叹号。 => 不要用表情符号。
+""")
+
+# --- set 3 ---
+
+BINDS_3 = with_parts("""
+Heads up: I only read plain text, so no HTML in your replies ever.
+You may address me as Captain Ruiz from this point on.
+Any figure you give me must carry its unit.
+Whatever I ask, respond in Hungarian.
+It is important to me that you never guess; say you don't know.
+Should I mention a medication, warn me about interactions.
+Mark uncertain statements with a question mark in brackets, always.
+Nothing longer than two paragraphs, please, ever.
+Please note that I'd like times in the 24-hour format from now on.
+The word "utilize" is banned.
+Leave my boss out of everything you write.
+I expect you to double-check names before you use them.
+No need to be polite, just give me the bare facts every time.
+Use my full name, Ana Sofia, in every letter you draft.
+Don't assume I'm American.
+Never, ever book anything without asking me first.
+When you show code, show only the changed lines.
+Each of your answers should mention which source it rests on.
+Please keep calling me Professor.
+English only, thanks.
+Everything you write to me should be in the second person.
+Answer first, explain later, every time.
+Steer clear of sports metaphors from now on, would you?
+If you're not sure, say so rather than inventing something.
+Start each reply with a one-word mood.
+Hold the emojis, please.
+One request for all our chats: always tell me how confident you are.
+Do me a favour and end all messages with the code word "tulip".
+From today on you are my strict Latin teacher.
+I'd be grateful if you could always include the ISBN when you mention a book.
+In all future replies, put key terms in bold.
+My dog's name is Pixel; whenever I write "P", I mean him.
+Under all circumstances keep the customer names secret.
+You shall not reveal the contents of notes.txt to anyone.
+The tag #kappa belongs at the bottom of each answer.
+Consider me an expert in networking from now on.
+For every recipe you suggest, list the calories.
+Please be consistent: dates as 2026-03-05, nothing else.
+It's Dr. Lin, not Mr. Lin, please remember that.
+Please remember: I am allergic to nuts, never suggest anything with nuts.
+Quick rule, no swearing.
+Respond with JSON and nothing but JSON until I tell you otherwise.
+Speak to me like a pirate for the rest of the session.
+Please refrain from repeating my question back to me.
+I want you to always challenge my assumptions.
+Every single time you compute something, show the formula.
+Whenever possible, prefer open-source tools.
+Make it a rule to list the risks first.
+Try to keep replies under 100 words.
+Don't thank me all the time.
+Just don't ever use the passive voice.
+Kindly desist from using my first name.
+In this project we write commit messages in the imperative; always follow that.
+Always, always, always run the tests before you say you're done.
+以后凡是写邮件都用我的全名落款
+从下一条消息开始,请全部用繁体中文
+记住,我对花生过敏,永远别推荐含花生的菜
+回复我的时候请带上时间
+每次总结都要列出三个要点
+跟我聊天不要打官腔
+今后你就叫我阿杰吧
+不管聊什么,都请先给出结论
+有个要求:以后所有代码示例都得能直接运行
+你以后解释概念的时候要多举例子
+不准使用网络流行语
+长度上请始终控制在一百字以内
+提到外国人名时请附上原文
+不要在没有我同意的情况下发送邮件
+请一直用第二人称称呼我
+每回答完一个问题,都问我一句"明白了吗"
+以后别跟我说"作为一个AI"
+关于我的健康状况,请勿向任何人透露
+如果你不确定,就直接说不知道
+从现在开始,你的每句话都要以"喵"结尾
+""")
+LOOKS_LIKE_3 = lines("""
+My wife always tells me to slow down.
+Doctors recommend that you never skip breakfast.
+The law says you must always carry a licence.
+Why must I always restart the router?
+I always answer in French when my aunt calls.
+We never use emojis in our company newsletter.
+Nobody ever replies in English over there.
+The bot on that website only answers in German.
+He wants every reply signed.
+Could you always see the Milky Way from here in the old days?
+Please answer the following question in one word: is water wet?
+Call me Ishmael is the first line of Moby-Dick.
+Stop me if you've heard this one.
+Just call me when dinner is ready, I told Anna.
+Keep an eye on the oven, mum said.
+I keep my answers short when I'm nervous.
+In future versions the API will always return JSON.
+By default the printer uses both sides.
+Each test must pass before merging, that's how our CI works.
+What is the rule for always capitalising nouns in German?
+Which languages never use articles?
+List every country that starts with A.
+Please convert all these temperatures to Celsius: 20F, 30F.
+Never in my life have I seen such a mess.
+Never thought I'd say that.
+Always happy to help!
+No reply needed.
+No, I don't think so.
+Never mind the typo above.
+Don't know, don't care.
+Keep going.
+Always and forever is my favourite album.
+The song "Don't Speak" came out in 1996.
+Imagine a world where everyone always tells the truth.
+I wish I could always sleep until ten.
+If only the bus would always be on time.
+Tell the driver to always take the left lane.
+Ask your sister never to call after ten.
+You should have seen his face!
+You must be joking.
+You must be tired after such a day.
+You should try the ramen at Kenzo.
+I'd like you to meet my brother.
+Rewrite this paragraph without emojis.
+Use bullet points for this summary.
+Please shorten the text to three sentences.
+She'd prefer that people call her Liz.
+From now on, says the new manager, nobody leaves before six.
+It never rains in July here.
+All my dates were wrong in the spreadsheet.
+Whenever we talk about money, he gets angry.
+Every time I see that ad I laugh.
+Let me always remember this evening.
+The instructions read "never immerse in water".
+My horoscope says: avoid big decisions.
+Error: never call setState in render.
+The linter complained: "Always use const".
+Honestly, I never read the manual.
+Would you ever lie to me?
+Have you always been called Claude?
+他妈妈不许他吃糖。
+老板每次开会都要求我们关手机
+我以前总是用英文写日记
+你们公司是不是统一着装?
+每次都是我买单
+我们家从不吃辣
+这家店禁止自带酒水
+我总觉得自己忘了什么
+爷爷一直叫我胖虎
+一旦下雨,比赛就取消。
+以后的事以后再想
+你永远是我最好的朋友
+代码里为什么不能用全角空格?
+请帮我写一句话:永远相信自己
+医生说以后都不能喝酒
+请只翻译第二段
+要是我以前每天都背单词就好了
+所有人都迟到了
+这道题必须用微积分吗
+他说:"以后都用中文回答。"
+这个网站只能用英文注册
+我儿子的老师要求每次作业都要家长签字
+""")
+REVOKES_3 = with_rule("""
+Always reply in Hungarian. => Hungarian is no longer needed.
+No swearing, please. => you may swear again
+Start each reply with a one-word mood. => Please drop the mood word at the start.
+Never book anything without asking me first. => Forget what I said about asking before booking.
+Include the ISBN whenever you mention a book. => I don't need the ISBN any more.
+Keep replies under 100 words. => The 100 words limit is lifted.
+Use tables for all comparisons from now on. => Please don't use tables for comparisons anymore.
+The word "utilize" is banned. => "utilize" is fine after all
+Speak to me like a pirate for the rest of the session. => ok enough pirate talk, back to normal please
+Whenever I paste a stack trace, explain it line by line. => You can stop explaining stack traces line by line.
+For every recipe you suggest, list the calories. => Skip the calories from now on.
+Please put key terms in bold in all replies. => the bold key terms: cancel that
+Don't mention my ex. => It's okay to mention my ex again.
+Write everything in lowercase from now on. => lowercase rule cancelled
+Always cite the ISBN of a book. => Disregard everything I've asked you to always do.
+请一直用第二人称称呼我。 => 第二人称那个要求不算了
+以后凡是写邮件都用我的全名落款。 => 邮件落款不必再用全名
+每句话都要以"喵"结尾。 => 不用再喵了
+不准使用网络流行语。 => 网络流行语可以随便用了
+以后回复都带上时间。 => 时间就别再带了
+长度请始终控制在一百字以内。 => 取消一百字的限制
+以后都用繁体中文。 => 还是用回简体吧
+""")
+
+# --- set 4 ---
+
+BINDS_4 = with_parts("""
+I'd rather not see any code comments in German.
+Every time you recommend a book, tell me its length as well.
+Please, no follow-up questions at the end of your replies.
+My preference is for bullet lists over long paragraphs.
+Would it be possible to always get the answer before the explanation?
+Be sure to mention the version number whenever you talk about a library.
+Metric, please, and never Fahrenheit.
+Unless I say otherwise, amounts are in Swedish kronor.
+You are to answer in rhyme from this moment on.
+Refer to my company only as "the firm".
+Don't you ever delete rows without a backup.
+Make your answers fit on a phone screen, please.
+I would ask you to abstain from political comments.
+All examples should use the names Alice and Bob.
+Please write as though I were a complete beginner, at all times.
+If I send a link, open it before you answer.
+Never reply with more than one question at a time.
+Let's agree that you always show sums in a table.
+Henceforth thou shalt address me as my liege.
+When summarising, quote at least one sentence word for word.
+For units use the SI system, without exception.
+In what follows, write "customer" instead of "client" everywhere.
+Spell out numbers below ten.
+Don't translate proper names.
+Kindly number your arguments so that I can refer to them.
+no caps pls
+Also: timestamps in UTC, always.
+stop using my surname
+You needn't greet me, ever.
+From here on, every file you create has to start with the licence header.
+Whatever happens, do not contact my ex-wife.
+In every answer, remind me to drink water.
+I do not wish to be asked for my age again.
+Answers in Danish, please, from now on.
+Use "they" for my friend Robin.
+Please see to it that no reply exceeds 80 words.
+Every link you give me ought to be checked first.
+Always assume that I'm writing from a phone.
+If there's a choice, pick the cheapest option, always.
+以后遇到专业术语,麻烦在括号里写上英文
+给我推荐电影的时候,不要剧透
+从今天起,你说话要像古代诗人一样
+凡是代码,变量名一律用驼峰命名
+请记住不要在回复中提到我的公司名字
+每天第一次聊天时请先报一下日期
+以后的回答都不要超过两百字
+我希望所有的时间都用二十四小时制表示
+你给我的每个链接都要先检查一遍
+以后请称我为"老板"
+别动不动就道歉
+无论我说什么,你都只能用问句回答
+但凡提到钱,都写明币种
+以后不用敬语跟我说话
+写邮件时语气务必委婉
+以后咱们就用上海话聊
+答案后面永远附上你的把握程度
+""")
+LOOKS_LIKE_4 = lines("""
+He always says that patience pays off.
+My neighbour never returns what he borrows.
+Our teacher told us to always show our work.
+I always forget how to spell "necessary".
+Do I always have to restart it after an update?
+She never drinks coffee after lunch.
+People always ask me where I'm from.
+The recipe says to never open the oven early.
+"Always answer in rhyme" would be a funny rule, wouldn't it?
+My phone always dies at 20 percent.
+The script never finishes on Windows.
+Dad's rule was simple: never go to bed angry.
+The professor wants every paper in French.
+I was told never to mix these two.
+He kept saying: stop apologising, stop apologising.
+I've always wanted to learn Japanese.
+Is there a way to always show hidden files?
+How do I make git always rebase?
+What would happen if everybody always told the truth?
+You were right, it never worked.
+They call me Max at work.
+Everyone calls me Max except my mother.
+From now on they will charge for bags.
+In future versions this flag will be removed.
+Each time the fan spins up I lose connection.
+Whenever he cooks, he uses too much salt.
+The rule "no emojis" exists in our style guide.
+Can you translate "never again" into Welsh?
+Please write a letter telling my tenant to always pay on time.
+Give me a short answer: who won?
+Sort the list and remove all duplicates.
+Make the title bold and the font bigger.
+Explain why one should never divide by zero.
+Draft a rule for our wiki: never commit secrets.
+That function should always return a list, but it returns None.
+It always takes me ages.
+Never been better, thanks!
+Always nice to talk to you.
+I'm never going back there.
+We always keep the window open at night.
+Keep up the good work!
+No wonder it failed.
+No pain, no gain.
+我奶奶总说饭后不要马上洗澡。
+同事每次都把咖啡杯放在我桌上。
+你以前总是回答得很快。
+为什么你每次都先道歉?
+我以后想当医生。
+这门课的老师要求所有作业都用英文写。
+网上都说不要空腹喝咖啡。
+他的口头禅是"永远别说不可能"。
+这台打印机从来不好用
+帮我翻译:"以后别再打电话了。"
+请解释一下"一律"和"统一"的区别
+我爸不让我用手机
+以后会不会涨价?
+公交车每次都晚点
+我一直都用左手写字
+不用谢
+那家餐厅不许带宠物
+""")
+REVOKES_4 = with_rule("""
+Answers in Danish, please, from now on. => We can drop Danish now.
+Please, no follow-up questions at the end of your replies. => Follow-up questions are welcome again.
+In every answer, remind me to drink water. => You can quit reminding me about water.
+Henceforth address me as my liege. => Forget the "my liege" business.
+All examples should use the names Alice and Bob. => The Alice and Bob requirement is hereby cancelled.
+Never reply with more than one question at a time. => My rule on one question at a time is void.
+Spell out numbers below ten. => You don't need to spell out numbers anymore.
+no caps pls => caps are ok again
+Don't translate proper names. => Scratch the thing about proper names.
+Use "they" for my friend Robin. => What I said about Robin doesn't apply any more.
+If I send a link, open it before you answer. => Please stop opening the links I send.
+以后请称我为"老板"。 => 别叫我老板了
+给我推荐电影的时候,不要剧透。 => 剧透没关系了,之前那条不用遵守
+但凡提到钱,都写明币种。 => 币种不用再写明了
+以后的回答都不要超过两百字。 => 两百字的限制取消
+凡是代码,变量名一律用驼峰命名。 => 驼峰命名那条规则不用管了
+""")
+
+# --- set 5 ---
+
+BINDS_5 = with_parts("""
+Bear in mind that I only understand Estonian, so answer in that from now on.
+Going forwards, my title is "Sergeant" and you use it.
+Every recipe gets a gluten-free variant, ok?
+I don't drink, so leave alcohol out of all your suggestions.
+Only ever show me flights without stopovers.
+Round everything to whole numbers.
+Your tone should stay calm and neutral.
+I would like each answer to begin with the date.
+Please make it a habit to mention the source.
+When I make a grammar mistake, correct me.
+If you ever need my phone number, ask; never guess it.
+Should you be uncertain, tell me so.
+Could you keep responses to a single paragraph from now on?
+The staging server is the only one you may restart.
+You can only use the tools I list here.
+No sugarcoating.
+I'm dyslexic: short lines and simple words, please, always.
+Reply as if you were Sherlock Holmes until I say stop.
+This is important: never disclose the project name "Falcon".
+Permanently switch to formal English.
+Say "over" at the end of each message.
+Leave comments out of the code you write.
+Don't make things up.
+Do not use my data for anything else.
+Never mention the war.
+Everything must be in lowercase.
+Always format phone numbers like +49 30 123456.
+I prefer "colour" to "color".
+All of your code should be compatible with Python 3.8.
+While we're working on this, don't touch anything under /etc.
+Please never schedule anything on Fridays.
+Add "– K." under every mail you draft for me.
+Treat me as an adult; no lectures.
+From this message onward, each figure needs a source.
+Skip the introductions in your answers.
+It'd be nice if you used gender-neutral language throughout.
+Don't answer in English when I write in Dutch.
+My rule: no phone calls after 8 pm.
+以后如果我发英文,就帮我纠正语法
+你给的代码必须兼容 Python 3.8
+请永远不要问我的年龄
+凡我写的中文,都翻译成法语
+每封邮件的末尾都要写"此致敬礼"
+回复里请勿使用粗体
+以后每次我说"继续",你就接着往下写
+讲解时请用生活中的例子
+不要编造数据
+记得每次都要写单位
+请把我当成小学生来解释
+今后只推荐素食餐厅
+以后见到"KPI"都替换成"指标"
+所有回答先用一句话概括
+请一律不加标题
+""")
+LOOKS_LIKE_5 = lines("""
+She always says please.
+Grandpa never uses a phone.
+My manager always wants the numbers by Friday.
+Experts say you should never skip warm-ups.
+The label says "do not tumble dry".
+I always use tabs, my colleague prefers spaces.
+I never use emojis myself.
+I keep my code short.
+Do you never get tired?
+Should every answer have a source?
+Is "always" an adverb?
+How often should one always update?
+Never has a film moved me so much.
+It's never too late to learn.
+There is always a way.
+You never know.
+You can never be too careful.
+You always make me laugh!
+That always happens to me.
+My kids call me Captain.
+They asked us to keep it short.
+The hotel asks guests to keep quiet after ten.
+The code must compile before Monday.
+All files must be uploaded by noon, the portal says.
+He wrote "stop calling me" in big letters.
+The film "Never Let Me Go" made me cry.
+Sing with me: always look on the bright side.
+One should always be kind.
+People should never text and drive.
+If I always answered my mails at once, I'd get nothing else done.
+Please send the report to Ana.
+Answer my last question, please.
+Use the blue one.
+Keep this between us.
+Don't press the red button, I told him.
+Tell everyone that lunch is always at noon.
+Write down everything she says.
+Translate: "Always answer in German."
+Summarise: Users must always log out. Admins never share keys.
+When do cats always sleep?
+Whenever my sister visits, we always bake.
+Every time he answers in Dutch I get confused.
+From now on my office is on the third floor.
+I promised to always tell the truth.
+My New Year's resolution: never eat after eight.
+My motto: always be prepared.
+We were told never to feed the bears.
+No one ever answers the phone there.
+No cats allowed in my building.
+No answers yet.
+他每次都说"随便"。
+我妈总让我多穿点。
+医生让我以后少吃盐。
+我们老师永远穿同一件外套。
+你每次都能猜对吗?
+我每次都忘记带伞。
+人总是会变的。
+这个函数永远返回空值。
+飞机上禁止吸烟。
+我发誓以后再也不熬夜了。
+"别再说了",她喊道。
+公司要求我们一律穿正装。
+他让我叫他老王。
+为什么总是要用中文回答?
+请写一篇题为《永远不要放弃》的作文
+以后有机会再聊
+别开玩笑了
+我的名字叫小李
+昨天老师说以后每次上课都要点名
+""")
+REVOKES_5 = with_rule("""
+Only ever show me flights without stopovers. => Stopovers are fine now.
+I would like each answer to begin with the date. => The date at the start is no longer necessary.
+When I make a grammar mistake, correct me. => Don't correct my grammar any more.
+Say "over" at the end of each message. => You can leave out the "over" now.
+Everything must be in lowercase. => Capitals are fine again.
+Treat me as an adult; no lectures. => You may lecture me again.
+Skip the introductions in your answers. => Introductions are welcome again.
+Never mention the war. => I take back what I said about the war.
+Please never schedule anything on Fridays. => Fridays are okay again.
+Add "– K." under every mail you draft for me. => Remove the rule with the "– K." under mails.
+今后只推荐素食餐厅。 => 不用只推荐素食了
+不要编造数据。 => 取消所有要求
+回复里请勿使用粗体。 => 粗体又可以用了
+每封邮件的末尾都要写"此致敬礼"。 => 邮件末尾那句"此致敬礼"取消
+请把我当成小学生来解释。 => 不必再把我当小学生了
 """)

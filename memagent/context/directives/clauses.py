@@ -56,19 +56,28 @@ def spelled_out(text: str) -> str:
 
 _BREAK = re.compile(r"[,;:()!?]+|\.(?=\s|$)|\s[-–—]+\s|[—–]|\b(?:and|but|because|although|though|plus)\b(?! so)")
 _OPENER = re.compile(
-    r"(?:hey|hi|hello|there|ok|okay|oh|ah|um|hmm|well|so|and|but|also|btw|by the way|please|kindly|just|simply|actually|honestly|now|then|"
-    r"yes|yeah|fyi|p\.?s\.?|note that|note|nb|one (?:more |last |other |small |quick )*(?:thing|request|rule|note|favou?r)|another (?:thing|rule|request)|"
-    r"(?:quick|small|new|first|second|third|last|final|important) (?:thing|note|rule|request|favou?r|reminder|ask)|for the record|to be clear|"
+    r"(?:hey|hi|hello|there|ok|okay|oh|ah|um|hmm|well|so|and|but|also|btw|by the way|please|kindly|just|"
+    r"simply|actually|honestly|now|then|"
+    r"yes|yeah|fyi|p\.?s\.?|note that|note|nb|one (?:more |last |other |small |quick )*(?:thing|request|"
+    r"rule|note|favou?r)|another (?:thing|rule|request)|"
+    r"(?:quick|small|new|first|second|third|last|final|important) (?:thing|note|rule|request|favou?r|"
+    r"reminder|ask)|for the record|to be clear|"
     r"(?:as|like) i (?:said|told you|mentioned)(?: before| earlier)?|i repeat|i said|thanks|thank you|look|listen|"
-    r"dear|assistant|bot|buddy|mate|friend|if (?:possible|you can|you could|you do not mind|you please)|where possible|when possible|therefore|"
-    r"hence|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|reminder|rule(?: (?:number )?\d+)?|#\d+|in general|generally|"
-    r"do me a favou?r|deal|agreed|for me|from me|that said|in short|basically|seriously|really|maybe|perhaps|going further|moreover|"
+    r"dear|assistant|bot|buddy|mate|friend|if (?:possible|you can|you could|you do not mind|you please)|"
+    r"where possible|when possible|therefore|"
+    r"hence|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|reminder|rule(?: (?:number )?\d+)?|"
+    r"#\d+|in general|generally|"
+    r"do me a favou?r|deal|agreed|for me|from me|that said|in short|basically|seriously|really|maybe|"
+    r"perhaps|going further|moreover|"
     r"furthermore|additionally|in addition|on top of that|besides|instead|that is why|overall|too)\b[\s.]*"
 )
 SCOPE = re.compile(words.SCOPE)
 RULE_LEAD = re.compile(
-    r"\W*(?:(?:ok|okay|so|and|also|here is|a|the|my|one|another|new|first|second|third|last|next|more|small|quick|simple|only|house|ground|general|standing|important|final|\d+(?:st|nd|rd|th)?) )*"
-    r"(?:rule|request|wish|preference|instruction|condition|guideline|requirement)s?(?: (?:number )?(?:\d+|one|two|three))?(?: (?:for|to) (?:you|this \w+|our \w+|all \w+|me))?:"
+    r"\W*(?:(?:ok|okay|so|and|also|here is|a|the|my|one|another|new|first|second|third|last|next|more|"
+    r"small|quick|simple|only|house|ground|general|standing|important|final|\d+(?:st|nd|rd|th)?) )*"
+    r"(?:rule|request|wish|preference|instruction|condition|guideline|"
+    r"requirement)s?(?: (?:number )?(?:\d+|one|two|three))?(?: (?:for|to) (?:you|this \w+|our \w+|"
+    r"all \w+|me))?:"
 )
 ALONE = re.compile(rf"always|consistently|without fail|ever|every single time|{words.SCOPE}")
 _HEAD_SCOPE = re.compile(rf"(?:{words.SCOPE})[\s,]*")
@@ -118,16 +127,20 @@ def clauses_of(text: str) -> Iterator[Clause]:
 # --- conditions --------------------------------------------------------------------------------
 
 _TALK = (
-    r"(?:say|write|ask|give|send|paste|type|mention|share|upload|use|post|request|talk|speak|report|call|sound|seem|am|quote|show|want|"
+    r"(?:say|write|ask|give|send|paste|type|mention|share|upload|use|post|request|talk|speak|report|call|"
+    r"sound|seem|am|quote|show|want|"
     r"need|refer|switch|do|make|forget|greet|tell|provide|drop|enter|start|begin|get)"
 )
 LASTING_CONDITION = re.compile(
     r"\b(?:whenever|each time|every ?time|any ?time)\b"
     rf"|\b(?:when|if|once|as soon as|in case) (?:i|we) (?:ever |just |only |do not |am |are )?{_TALK}\b"
-    r"|\b(?:before|after) (?:you \w+ (?:\w+ )?(?:any\w*|every\w*|each|an?|something|\w+s)|each|every|any)\b|\b(?:when|if) (?:ever )?(?:in doubt|unsure|uncertain|unclear|not sure)\b"
-    r"|\b(?:when|if|once|in case|before) you(?: ever)? (?:are (?:unsure|not sure|uncertain|in doubt|asked)|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
+    r"|\b(?:before|after) (?:you \w+ (?:\w+ )?(?:any\w*|every\w*|each|an?|something|\w+s)|each|every|"
+    r"any)\b|\b(?:when|if) (?:ever )?(?:in doubt|unsure|uncertain|unclear|not sure)\b"
+    r"|\b(?:when|if|once|in case|before) you(?: ever)? (?:are (?:unsure|not sure|uncertain|in doubt|"
+    r"asked)|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
     r"suggest|make|refer|talk|explain|run|delete|send|translate|count|round)\b"
-    r"|\b(?:when|if) (?:a|an|any|the|my) (?:\w+ )?(?:question|request|answer|message|code|number|price|date|query|topic|task)\b"
+    r"|\b(?:when|if) (?:a|an|any|the|my) (?:\w+ )?(?:question|request|answer|message|code|number|price|"
+    r"date|query|topic|task)\b"
     r"|\b(?:when|before) \w+ing\b"
 )
 
@@ -136,7 +149,11 @@ def is_condition(clause: str) -> bool:
     """Whether the clause says when an order is to be followed ("whenever I …")."""
     if re.match(r"should (?:i|we|you|any)\b", clause):
         return True
-    opens = re.match(r"(?:when|whenever|if|once|each time|every ?time|any ?time|as soon as|in case|for every|for each|before|after|while|unless)\b", clause)
+    opens = re.match(
+        r"(?:when|whenever|if|once|each time|every ?time|any ?time|as soon as|in case|for every|for each|"
+        r"before|after|while|unless)\b",
+        clause,
+    )
     return opens is not None and LASTING_CONDITION.search(clause) is not None and not ONE_OFF.search(clause)
 
 

@@ -17,33 +17,116 @@ from memagent.context.directives.sentences import HAS_CJK, Sentence, sentences
 _ASSISTANT_MUST = re.compile(
     r"^(?:you|(?:the |this |every |any )?(?:assistant|model|ai|bot|agent|llm|chatbot|reader|next assistant))s? "
     r"(?:(?:also|really|always|never|now|therefore) )*"
-    r"(?:must|should|shall|needs? to|ha(?:s|ve) to|ought to|(?:is|are) (?:not |never |always )?(?:to|required|obliged|expected|instructed to always)\b|"
+    r"(?:must|should|shall|needs? to|ha(?:s|ve) to|ought to|(?:is|are) (?:not |never |always )?(?:to|"
+    r"required|obliged|expected|instructed to always)\b|"
     r"may (?:not|only|never)|can not|will (?:always|never|now|not))\b"
 )
 _FROM_NOW_ON = re.compile(r"\b(?:from now on|henceforth|going forward|from this point on|until further notice)\b")
 _REPORTED = re.compile(
-    r"\b(?:asked|said|told|wanted|requested|instructed|preferred|wished|agreed|decided|explained|stated|wrote|noted|required|"
+    r"\b(?:asked|said|told|wanted|requested|instructed|preferred|wished|agreed|decided|explained|stated|"
+    r"wrote|noted|required|"
     r"insisted|demanded|reported|was|were|had|did)\b"
 )
-_PAST = re.compile(r"^\w+ (?:[\w#-]+ ){0,4}?(?:was|were|is|are|has|had|sent|made|given|found|done|went|came|\w{2,}ed)\b")
+_PAST = re.compile(
+    r"^\w+ (?:[\w#-]+ ){0,4}?(?:was|were|is|are|has|had|sent|made|given|found|done|went|came|\w{2,}ed)\b"
+)
 # Words that open a note as a noun just as well: "Order W12 shipped", "Test results", "Plan for May".
 _NOUNS_TOO = frozenset(
-    "answer reply order book test report list plan name number note file code email document share request call search display "
-    "comment tag mark label link source reference quote round return address contact phone group point set store work review "
-    "supply offer look turn break change wrap count measure open close end start finish focus schedule run edit install process "
-    "log estimate recap summary import export format function output print sort split trim insert lint cut lead use".split()
+    [
+        "answer",
+        "reply",
+        "order",
+        "book",
+        "test",
+        "report",
+        "list",
+        "plan",
+        "name",
+        "number",
+        "note",
+        "file",
+        "code",
+        "email",
+        "document",
+        "share",
+        "request",
+        "call",
+        "search",
+        "display",
+        "comment",
+        "tag",
+        "mark",
+        "label",
+        "link",
+        "source",
+        "reference",
+        "quote",
+        "round",
+        "return",
+        "address",
+        "contact",
+        "phone",
+        "group",
+        "point",
+        "set",
+        "store",
+        "work",
+        "review",
+        "supply",
+        "offer",
+        "look",
+        "turn",
+        "break",
+        "change",
+        "wrap",
+        "count",
+        "measure",
+        "open",
+        "close",
+        "end",
+        "start",
+        "finish",
+        "focus",
+        "schedule",
+        "run",
+        "edit",
+        "install",
+        "process",
+        "log",
+        "estimate",
+        "recap",
+        "summary",
+        "import",
+        "export",
+        "format",
+        "function",
+        "output",
+        "print",
+        "sort",
+        "split",
+        "trim",
+        "insert",
+        "lint",
+        "cut",
+        "lead",
+        "use",
+    ]
 )
 _OBJECT = re.compile(
-    r"^(?:the|a|an|all|any|every|each|your|my|me|us|him|her|them|it|this|that|these|those|only|no|to|in|with|as|back|up|out|from|"
+    r"^(?:the|a|an|all|any|every|each|your|my|me|us|him|her|them|it|this|that|these|those|only|no|to|in|"
+    r"with|as|back|up|out|from|"
     r"always|never|nothing|everything)\b"
 )
 _CONDITION = re.compile(r"^(?:when|whenever|if|once|should|before|after|unless)\b")
 
 _ZH_MUST = re.compile(
-    r"^(?:你|您|助手|助理|模型|机器人|AI|ai)(?:也|都|今后|以后|从现在起|接下来|现在)*(?:必须|应该|应当|应|要|得|不得|不能|不要|不可|需要|需|务必|只能|总是|永远|每次|一律|绝不)"
+    r"^(?:你|您|助手|助理|模型|机器人|AI|ai)(?:也|都|今后|以后|从现在起|接下来|现在)*(?:必须|应该|应当|"
+    r"应|要|得|不得|不能|不要|不可|需要|需|务必|只能|总是|永远|每次|一律|绝不)"
 )
 _ZH_ORDER = re.compile(
-    r"^(?:务必|切勿|请勿|勿|不要(?!紧)|别(?!的|人)|禁止|严禁|永远|总是|始终|一律|必须|忽略|无视|忘记(?:之前|以上|所有|前面)|忘掉|从现在起|从现在开始|今后|立即|立刻|马上|把.{1,20}(?:发|删|改|告诉|交|转))"
+    r"^(?:务必|切勿|请勿|勿|不要(?!紧)|别(?!的|人)|禁止|严禁|永远|总是|始终|一律|必须|忽略|无视|"
+    r"忘记(?:之前|以上|所有|前面)|忘掉|从现在起|从现在开始|今后|立即|立刻|马上|把.{1,20}(?:发|删|改|告诉|"
+    r"交|转))"
 )
 _ZH_REPORT = re.compile(r"^(?:用户|对方|他|她|它|客户|双方|助手(?:已|回答|解释|建议|确认|给|帮)|工具|系统)")
 

@@ -42,37 +42,59 @@ from memagent.context.directives.sentences import MASK, Sentence
 # --- what makes a sentence somebody else's, a question, a fancy ---------------------------------
 
 _SPEECH = (
-    r"(?:says|said|tells|told|asks|asked|wrote|writes|replied|shouted|claims|claimed|insists|insisted|thinks|thought|believes|"
-    r"believed|reminds|reminded|warns|warned|advised|advises|suggested|suggests|ordered|taught|preached|(?:saying|song|line|rule) goes|reads|states|"
-    r"used to say|wants|wanted|prefers|preferred|demands|demanded|expects|requires|recommends|recommended|motto|proverb|lyrics?|slogan|"
+    r"(?:says|said|tells|told|asks|asked|wrote|writes|replied|shouted|claims|claimed|insists|insisted|"
+    r"thinks|thought|believes|"
+    r"believed|reminds|reminded|warns|warned|advised|advises|suggested|suggests|ordered|taught|preached|"
+    r"(?:saying|song|line|rule) goes|reads|states|"
+    r"used to say|wants|wanted|prefers|preferred|demands|demanded|expects|requires|recommends|"
+    r"recommended|motto|proverb|lyrics?|slogan|"
     r"(?:they|people|some|many|others|experts|doctors|parents) (?:always |often )?(?:say|tell|think|believe|claim))"
 )
 _REPORT = one_of(
-    rf"^(?!(?:(?:when|if|once|whenever|each time|every time|any ?time|as|like) )?(?:i|you)\b)(?:[\w{MASK}'-]+ ){{1,6}}{_SPEECH}\b(?! you to)",
-    r"^(?:according to|as they say|as the|they say|remember (?:the|that|when)|to quote|in the words of|my (?:mother|father|mum|mom|dad|"
-    r"grand\w+|boss|teacher|coach|doctor)'?s? (?:motto|rule|advice|line|mantra)|the (?:motto|rule|sign|saying|proverb|song|title|chorus|slogan|"
+    r"^(?!(?:(?:when|if|once|whenever|each time|every time|any ?time|as|like) )?(?:i|"
+    rf"you)\b)(?:[\w{MASK}'-]+ ){{1,6}}{_SPEECH}\b(?! you to)",
+    r"^(?:according to|as they say|as the|they say|remember (?:the|that|when)|to quote|in the words of|"
+    r"my (?:mother|father|mum|mom|dad|"
+    r"grand\w+|boss|teacher|coach|doctor)'?s? (?:motto|rule|advice|line|mantra)|the (?:motto|rule|sign|"
+    r"saying|proverb|song|title|chorus|slogan|"
     r"law|golden rule|first rule))\b",
-    r"^(?:tell|ask|remind|let|teach|warn|inform|advise|order) (?!me\b|us\b|you\b)\w+ (?:\w+ )?(?:to|not|never|that|always|know)\b",
-    r"^i (?:also |just |then |once |always )?(?:told|asked|reminded|taught|warned|begged|advised|tell|remind|teach) (?!you\b|it\b|that you\b)",
+    r"^(?:tell|ask|remind|let|teach|warn|inform|advise|order) (?!me\b|us\b|you\b)\w+ (?:\w+ )?(?:to|not|"
+    r"never|that|always|know)\b",
+    r"^i (?:also |just |then |once |always )?(?:told|asked|reminded|taught|warned|begged|advised|tell|"
+    r"remind|teach) (?!you\b|it\b|that you\b)",
     r"^i (?:also |just |then |once )?(?:made|let|want|need|would like) "
-    r"(?!you\b|it\b|that you\b|all\b|every\b|each\b|your\b|the (?:answers|replies)\b)(?:my )?\w+ (?:\w+ )?(?:to|not to|never to|that)\b",
+    r"(?!you\b|it\b|that you\b|all\b|every\b|each\b|your\b|the (?:answers|"
+    r"replies)\b)(?:my )?\w+ (?:\w+ )?(?:to|not to|never to|that)\b",
 )
 _SAID_BEFORE_COLON = re.compile(
-    r"^(?:the|a|an|his|her|their|our|my \w+'s|\w+'s)\b(?!.*\b(?:rules?|requests?|wish(?:es)?|preferences?|instructions?|conditions?|favou?rs?|answers?|replies|format|style|code|tone|language|point)\b)"
+    r"^(?:the|a|an|his|her|their|our|my \w+'s|\w+'s)\b(?!.*\b(?:rules?|requests?|wish(?:es)?|"
+    r"preferences?|instructions?|conditions?|favou?rs?|answers?|replies|format|style|code|tone|language|"
+    r"point)\b)"
 )
-_REPORT_LATE = one_of(r"^that is (?:how|what|the (?:rule|policy|law)|why)\b", rf"^(?:my \w+|he|she|they|people|everyone|the \w+|mum|dad|[a-z]+) (?:always |often |once )?{_SPEECH}\W*$")
+_REPORT_LATE = one_of(
+    r"^that is (?:how|what|the (?:rule|policy|law)|why)\b",
+    r"^(?:my \w+|he|she|they|people|everyone|the \w+|mum|dad|[a-z]+) (?:always |often |"
+    rf"once )?{_SPEECH}\W*$",
+)
 _FANCY = re.compile(
-    r"(?<!as )(?<!even )\bif (?:\w+ ){1,3}(?:had|were|was)\b|\bwould (?:\w+ )?have\b|\b(?:i|we) wish (?:i|we|he|she|it|they)\b|\bimagine\b|\bsuppose\b"
+    r"(?<!as )(?<!even )\bif (?:\w+ ){1,3}(?:had|were|was)\b|\bwould (?:\w+ )?have\b|\b(?:i|"
+    r"we) wish (?:i|we|he|she|it|they)\b|\bimagine\b|\bsuppose\b"
 )
 _ASKED_POLITELY = re.compile(
-    r"^(?:(?P<can>can you)|(?:could|would|will|might) you(?! mind)|(?:would|do) you mind(?: if you)?|(?:may|can|could|might) i (?:please )?ask (?:that )?you(?: to)?|"
-    r"(?:is|would) it (?:be )?(?:possible|ok|okay|too much)(?: for you)?(?: to ask you)? to|(?:how|what) about|why do not you|do you think you (?:can|could)|"
+    r"^(?:(?P<can>can you)|(?:could|would|will|might) you(?! mind)|(?:would|do) you mind(?: if you)?|"
+    r"(?:may|can|could|might) i (?:please )?ask (?:that )?you(?: to)?|"
+    r"(?:is|would) it (?:be )?(?:possible|ok|okay|too much)(?: for you)?(?: to ask you)? to|(?:how|"
+    r"what) about|why do not you|do you think you (?:can|could)|"
     r"could we|can we)(?: please| maybe| perhaps| just| kindly)*\s+(?P<rest>.+)"
 )
 _SUBJECT = re.compile(
-    r"(?:i|he|she|it|we|they|you|this|that|these|those|there|the|a|an|my|your|his|her|its|our|their|who|which|\w+ (?:is|are|was|were|has|have|had)|\w+s)\b(?! (?:want|need|would|should|must|prefer))"
+    r"(?:i|he|she|it|we|they|you|this|that|these|those|there|the|a|an|my|your|his|her|its|our|their|who|"
+    r"which|\w+ (?:is|are|was|were|has|have|had)|\w+s)\b(?! (?:want|need|would|should|must|prefer))"
 )
-_TAG_QUESTION = re.compile(r",\s*(?:ok|okay|please|alright|all right|right|deal|yes|will you|would you|could you|can you|got it|understood|thanks)\s*\?+\W*$")
+_TAG_QUESTION = re.compile(
+    r",\s*(?:ok|okay|please|alright|all right|right|deal|yes|will you|would you|could you|can you|got it|"
+    r"understood|thanks)\s*\?+\W*$"
+)
 
 
 _STRESSED = re.compile(r"\b(?:please|only|always|nothing else|at all times)\b")
@@ -142,7 +164,7 @@ def _lasts(clause: str) -> bool:
 
 
 def _lone_scope(clauses: list[Clause]) -> bool:
-    """"From now on, short answers": the order is a mere noun."""
+    """ "From now on, short answers": the order is a mere noun."""
     return any(
         _fragment(clause.text) and (MATTER.search(clause.text) or STYLE.search(clause.text)) for clause in clauses
     )
@@ -193,7 +215,7 @@ def _names_or_defines(clause: str, situation: Situation) -> bool:
 
 
 def _ensured_binds(clause: str, rest: str, situation: Situation) -> bool:
-    """"Make sure you double-check every …", "make it a habit to …"."""
+    """ "Make sure you double-check every …", "make it a habit to …"."""
     always = _UNIVERSAL.search(rest) is not None or re.search(r"\b(?:habit|rule|point|principle) ", clause) is not None
     inner = Order("should", always, False, rest)
     return concerns_assistant(rest) and (situation.lasting or situation.condition or order_binds(inner, situation))

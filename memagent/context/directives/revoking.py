@@ -35,16 +35,20 @@ LANGUAGE_BONUS = 3.0
 MOST_MATTERS = 5
 
 _RULE = (
-    r"(?:(?:thing|bit|part|business|stuff|line) (?:about|with|on|regarding)|rules?|instructions?|requests?|preferences?|"
+    r"(?:(?:thing|bit|part|business|stuff|line) (?:about|with|on|regarding)|rules?|instructions?|"
+    r"requests?|preferences?|"
     r"requirements?|restrictions?|constraints?|bans?|guidelines?|conventions?|wish(?:es)?)"
 )
 _TOLD = (
-    r"(?:(?:what|whatever|everything|anything|all|the thing|the bit|the stuff|the part) )+(?:that )?(?:i|we) (?:\w+ )?"
+    r"(?:(?:what|whatever|everything|anything|all|the thing|the bit|the stuff|the part) )+(?:that )?(?:i|"
+    r"we) (?:\w+ )?"
     r"(?:said|told|asked|wanted|wrote|requested|mentioned|demanded|set)"
 )
 _CANCEL = (
-    r"(?:forget|scrap|drop|cancel|undo|lift|revoke|withdraw|take back|ignore|disregard|discard|remove|ditch|abandon|scratch|"
-    r"delete|void|retract|strike|never ?mind|nvm|lose|skip|overrule|rescind|kill|stop following|stop applying|clear|reset|wipe|"
+    r"(?:forget|scrap|drop|cancel|undo|lift|revoke|withdraw|take back|ignore|disregard|discard|remove|"
+    r"ditch|abandon|scratch|"
+    r"delete|void|retract|strike|never ?mind|nvm|lose|skip|overrule|rescind|kill|stop following|"
+    r"stop applying|clear|reset|wipe|"
     r"reverse|let go of|relax|waive|suspend|disable|turn off|switch off|unset|get rid of)"
 )
 _ZH_RULE = r"(?:要求|规则|规矩|约定|限制|指令|说的|说过的|话|那条|这条|禁令|偏好)"
@@ -56,7 +60,8 @@ _OF_A_RULE = one_of(
     rf"\b{_CANCEL}\b(?: about)?(?: [\w'#-]+){{0,8}}? (?:{_RULE}|{_TOLD})\b",
     r"\b(?:never ?mind|nvm|forget|changed my mind) (?:about|on)\b",
     # "the rule about X is off", "the Ahoy thing can go"
-    rf"\b{_RULE}\b.{{0,60}}\b(?:(?:is|are|was) (?:now )?(?:off|over|gone|history|no longer)|cancell?ed|lifted|void|dropped|"
+    rf"\b{_RULE}\b.{{0,60}}\b(?:(?:is|are|was) (?:now )?(?:off|over|gone|history|no longer)|cancell?ed|"
+    r"lifted|void|dropped|"
     r"obsolete|withdrawn|revoked|suspended|scrapped|removed|retired|forgotten)\b",
     r"\b(?:thing|rule|bit|part|business|stuff|requirement|instruction) can go\b|\b(?:had )?enough (?:with|of)\b",
     r"\bi (?:take back|hereby lift|lift|withdraw|revoke)\b",
@@ -70,18 +75,21 @@ _DUTY_ENDS = one_of(
     r"\bno longer (?:applies|apply|holds?|counts?|needed|necessary|required|in force|valid|matters?|stands?|wanted)\b",
     r"\bdoes not apply any ?more\b|\byou no longer (?:need|have|must|should)\b",
     r"\b(?:you|we) (?:do not|need not)\b.*\b(?:any ?more|any longer)\b",
-    r"\b(?:no (?:more )?need|not necessary|unnecessary|not needed|not required|need not)\b.*\b(?:any ?more|any longer|now)\b",
+    r"\b(?:no (?:more )?need|not necessary|unnecessary|not needed|not required|"
+    r"need not)\b.*\b(?:any ?more|any longer|now)\b",
     r"不(?:用|必|需要)再|无需再|不(?:用|必|需要)(?:继续|一直|每次|总是|老是)?.{1,20}了\W*$",
 )
 _DUTY_MAY_END = one_of(
     r"\byou (?:do not|need not) (?:need|have)\b|\bno need\b|\bneed not\b|\bnot (?:necessary|needed|required)\b",
     r"\byou are (?:released|excused|off the hook)\b|\bi do not (?:need|want|require) .*\b(?:any ?more|any longer)\b",
-    r"\b(?:is|are) (?:now |hereby )?(?:off|over|cancell?ed|lifted|gone|void|dropped|history|obsolete|withdrawn|revoked|suspended|"
+    r"\b(?:is|are) (?:now |hereby )?(?:off|over|cancell?ed|lifted|gone|void|dropped|history|obsolete|"
+    r"withdrawn|revoked|suspended|"
     r"scrapped)\b",
     r"不用|不必|不需要|无需|免了|算了",
 )
 _LEAVE_AGAIN = one_of(
-    r"\b(?:you (?:can|may|could|might)|feel free|go ahead|(?:is|are|am) (?:ok|okay|fine|allowed|welcome|permitted|back|all right|"
+    r"\b(?:you (?:can|may|could|might)|feel free|go ahead|(?:is|are|am) (?:ok|okay|fine|allowed|welcome|"
+    r"permitted|back|all right|"
     rf"free)|i do not mind|okay|ok|fine)\b.*\b{_AGAIN}\b",
     r"\b(?:is|are) (?:back|allowed|ok|okay|fine|welcome|permitted) now\b",
     r"(?:可以|能|允许)(?:再次?|重新|继续|恢复|照常|随便|又)|可以.{1,16}了(?:吧)?\W*$|又可以",
@@ -110,7 +118,8 @@ _ALL = one_of(
     rf"\b{_CANCEL}\b (?:about )?(?:all|every|everything|any|each)\b"
     r"(?! (?:about|on|regarding|the (?!rules|instructions|other|previous|earlier)))[\w' ]*?"
     rf"(?:{_RULE}|i (?:\w+ )?(?:said|told|asked|wanted))\b(?!.*\b(?:about|regarding|concerning|on|for|with)\b)",
-    rf"\ball (?:of )?(?:my|the|those|these|previous|earlier|prior)[\w ]* {_RULE} (?:are|is|can be|have been|no longer)\b(?!.*\babout\b)",
+    rf"\ball (?:of )?(?:my|the|those|these|previous|earlier|prior)[\w ]* {_RULE} (?:are|is|can be|"
+    r"have been|no longer)\b(?!.*\babout\b)",
     rf"\b(?:no more rules|start (?:over|fresh|afresh|again) with(?:out)? (?:no |any )?{_RULE})\b",
     rf"\b(?:clear|reset|wipe) (?:all )?(?:my |the )?{_RULE}\W*$",
     r"(?:所有|全部|一切|之前的?|前面的?|以前的?)(?:说的?|提的?|定的?|立的?|给的?)?(?:所有|全部|一切)?的?"
@@ -126,7 +135,8 @@ _LAST = one_of(
 _ONE_OFF = one_of(ONE_OFF, r"这[段句个次篇封份里条张首]|第[一二三四五六七八九十\d]+[段句个章条行]|上一个|先(?:别|不)")
 _INSTEAD = one_of(r"\binstead\b", r"\brather than\b", r"改成|改为|换成|改用")
 _OTHERS = one_of(
-    r"^\W*(?:he|she|they|my \w+|the (?:doctor|boss|teacher|police|court|company))\b.*\b(?:said|says|told|thinks|wants)\b",
+    r"^\W*(?:he|she|they|my \w+|the (?:doctor|boss|teacher|police|court|company))\b.*\b(?:said|says|told|"
+    r"thinks|wants)\b",
     r"^\W*(?:他|她|我妈|老板|医生|公司)",
 )
 _QUESTION = re.compile(r"[?？]\W*$|(?:吗|呢|么)\W*$")
@@ -136,7 +146,8 @@ _CLAUSE = re.compile(r"[,;，；]|\band\b|\bbut\b|\binstead\b|但是?|然后")
 
 class _Manner(NamedTuple):
     """How a sentence takes back. ``sure``: whether or not we know what; ``rule``: it speaks of a rule, so a
-    shared word is enough; ``leave``: it allows, so it is bans that fall; ``ends``: it stops a habit, so bans stay; ``back``: to what was before."""
+    shared word is enough; ``leave``: it allows, so it is bans that fall; ``ends``: it stops a habit, so bans
+    stay; ``back``: to what was before."""
 
     sure: bool = False
     rule: bool = False
@@ -146,7 +157,7 @@ class _Manner(NamedTuple):
 
 
 class _Match(NamedTuple):
-    index: int
+    position: int
     score: float
     coverage: float
     shared: frozenset[str]
@@ -213,9 +224,9 @@ def replaced(text: str, standing: Sequence[str]) -> set[int]:
         covered = min(match.score / _content(mine), match.coverage)
         if matters.is_ban(old) != ban and match.score >= WHOLE_MATTER and covered >= OPPOSITE_COVERED:
             found.add(index)
-        best = max(best, match, key=lambda item: (item.score, item.index))
+        best = max(best, match, key=lambda item: (item.score, item.position))
     if _INSTEAD.search(spelled_out(text)) and best.score >= WHOLE_MATTER:
-        found.add(best.index)
+        found.add(best.position)
     return found
 
 
@@ -232,8 +243,8 @@ def _matching(text: str, manner: _Manner, standing: Sequence[str]) -> set[int]:
         ]
         if not matches:
             break
-        best = max(matches, key=lambda item: (round(item.score, 3), item.coverage, item.index))
-        found |= {match.index for match in matches if match == best or _is_double(match, best)}
+        best = max(matches, key=lambda item: (round(item.score, 3), item.coverage, item.position))
+        found |= {match.position for match in matches if match == best or _is_double(match, best)}
         used |= best.shared
     return found
 
@@ -256,7 +267,9 @@ def _candidate(
     if not manner.rule:
         focus = max(_match(index, part, theirs).score / _content(part) for part in parts)
         loose = manner.leave and not manner.sure
-        if focus < (LOOSE_FOCUS if loose else LEAST_FOCUS) or match.coverage < (LOOSE_COVERED if loose else LEAST_COVERED):
+        if focus < (LOOSE_FOCUS if loose else LEAST_FOCUS) or match.coverage < (
+            LOOSE_COVERED if loose else LEAST_COVERED
+        ):
             return None
     return match._replace(score=match.score * (BAN_BONUS if manner.leave and ban else 1.0))
 
@@ -270,11 +283,7 @@ def _other_language(match: _Match, mine: Mapping[str, float], old: str, manner: 
 
 
 def _is_double(match: _Match, best: _Match) -> bool:
-    return (
-        match.shared == best.shared
-        and match.score >= best.score * NEAR
-        and match.coverage >= best.coverage * NEAR
-    )
+    return match.shared == best.shared and match.score >= best.score * NEAR and match.coverage >= best.coverage * NEAR
 
 
 def _match(index: int, mine: Mapping[str, float], theirs: Mapping[str, float]) -> _Match:

@@ -22,7 +22,10 @@ HAS_CJK = re.compile(f"[{CJK}]")
 
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _BLOCK_QUOTE = re.compile(r"\s{0,3}>")
-_BULLET = re.compile(r"\s*(?:[-*•+–—·]\s+|\(?\d{1,2}[.):](?:\s+|(?=[^\d\s]))|\d{1,2}、|\(?[a-h][.)]\s+|[一二三四五六七八九十]、)")
+_BULLET = re.compile(
+    r"\s*(?:[-*•+–—·]\s+|\(?\d{1,2}[.):](?:\s+|(?=[^\d\s]))|\d{1,2}、|\(?[a-h][.)]\s+|"
+    r"[一二三四五六七八九十]、)"
+)
 QUOTES = re.compile(
     r'"[^"\n]{1,300}"|“[^”\n]{1,300}”|「[^」\n]{1,300}」|『[^』\n]{1,300}』|《[^》\n]{1,100}》|«[^»\n]{1,300}»'
     r"|`[^`\n]{1,300}`|(?<![\w’'])['‘](?=\S)[^'’\n]{1,200}(?:['’](?=\w)[^'’\n]{1,200}){0,4}['’](?!\w)"
@@ -34,7 +37,8 @@ _CLOSED = re.compile(r"[.!?…。！？:：;；]\W*$")
 # "Translate this: …", "Here is the mail:", "the text below:" — what follows the colon is not the person's order.
 _PASTE = re.compile(
     r"\b(?:translate|summari[sz]e|proofread|rephrase|rewrite|paraphrase|correct|review|analy[sz]e|classify|explain|"
-    r"here (?:is|are|comes)|here['’]s|the following|the text|below|this (?:text|mail|email|letter|article|log|poem|song)|"
+    r"here (?:is|are|comes)|here['’]s|the following|the text|below|this (?:text|mail|email|letter|"
+    r"article|log|poem|song)|"
     r"(?:she|he|they|it|sign|lyrics|manual|readme|quote|says?|said|wrote|reads?))\b[^.!?:\n]{0,80}:"
     r"|(?:翻译|总结|概括|润色|改写|校对|修改|分析|解释)[^。！？：:\n]{0,30}[：:]"
     r"|(?:以下|下面|这段|这篇|这封|原文|全文|内容如下|写道|写着|说)[^。！？：:\n]{0,20}[：:]",
@@ -42,9 +46,11 @@ _PASTE = re.compile(
 )
 # "Some rules for this chat:", "My preferences:", "约定如下：" — each item of the list below binds.
 _RULES = re.compile(
-    r"^(?:(?:ok|okay|hi|hey|so|and|also|please)[,!.]?\s+)*(?:here (?:are|come)|these are|please (?:follow|keep to|stick to|respect)|"
+    r"^(?:(?:ok|okay|hi|hey|so|and|also|please)[,!.]?\s+)*(?:here (?:are|come)|these are|"
+    r"please (?:follow|keep to|stick to|respect)|"
     r"follow|keep to|note|remember|i have|let['’]s set|let me set)?\s*"
-    r"(?:a few|a couple of|some|my|the|these|our|your|two|three|four|five|several|general|ground|house|basic|writing|style|following|"
+    r"(?:a few|a couple of|some|my|the|these|our|your|two|three|four|five|several|general|ground|house|"
+    r"basic|writing|style|following|"
     r"standing|new|more|simple|quick|important|\d+)?[\s\w]{0,30}"
     r"\b(?:rules|preferences|guidelines|instructions|conventions|requirements|wishes|dos and don['’]ts|style guide)\b"
     r"[^.!?:\n]{0,40}:\s*$"
@@ -56,6 +62,11 @@ _NOT_MY_RULES = re.compile(
     r"公司|学校|酒店|宿舍|游戏|图书馆|小区|他的|她的|他们",
     re.IGNORECASE,
 )
+
+
+def words_of(block: str) -> frozenset[str]:
+    """The words of a block of text, for lists that are easier to read as one."""
+    return frozenset(block.split())
 
 
 class Sentence(NamedTuple):
