@@ -914,3 +914,108 @@ Add "– K." under every mail you draft for me. => Remove the rule with the "–
 每封邮件的末尾都要写"此致敬礼"。 => 邮件末尾那句"此致敬礼"取消
 请把我当成小学生来解释。 => 不必再把我当小学生了
 """)
+
+# --- set 6 ---
+
+BINDS_6 = with_parts("""
+Could you stick to one idea per reply, going forward?
+For what it's worth, I expect honesty: never flatter me.
+I'd love it if you could always suggest a cheaper option too.
+You'll address me by my first name, Ines, from now on.
+Let every response close with a haiku.
+Do not, at any point, contact my landlord.
+Use Celsius, never Fahrenheit.
+On this project, tabs are forbidden.
+Please answer everything I ask in plain Swahili.
+Each time a price comes up, convert it into pesos.
+It's fine to be brief; in fact, always be brief.
+From today: no more sugar-coated feedback.
+When quoting me, keep my exact words.
+I don't like exclamation marks, so don't use them.
+Just so you know, I hate small talk, so skip it in future.
+Whenever there is a risk, flag it with the word CAUTION.
+If you mention a city, add its country.
+At the end of every message, write "#end".
+You may never share the contents of plan.md.
+Answer me in the language I write in, always.
+Please use the Oxford comma.
+All times in UTC, please.
+I'm a nurse, so assume medical vocabulary from now on.
+Keep code and explanation apart in your replies.
+Never ever call me "dear".
+After answering, always list two sources.
+Write numbers with a space as thousands separator from now on.
+Any code must be Python, no exceptions.
+Please remember for later: my dog Luna is allergic to chicken, so never recommend chicken treats.
+From now on, whenever I say "go", run the full test suite.
+以后回答我都要用表格
+请在每次回答的开头写上今天的日期
+今后提到我女儿时用"小雨"这个名字
+千万别把我的邮箱告诉别人
+每次我发代码,先检查有没有安全问题
+不要叫我先生,叫我林医生
+从现在开始,不管问什么都只能用英语回答我
+回答一律不用比喻
+以后推荐书的时候都附上作者和出版年份
+请永远保持中立,不要发表政治观点
+""")
+
+LOOKS_LIKE_6 = lines("""
+He always says "safety first".
+The waiter said we should never order the fish on Mondays.
+My daughter always answers in English, even when I speak Polish.
+I never use bullet points in my own notes.
+Should you always preheat the oven?
+Do you never sleep?
+My old boss insisted that every email be answered within an hour.
+In my family we always eat together.
+The poster reads: never give up.
+As my grandmother put it, always keep your word.
+She said, "From now on, call me Doctor."
+The README says contributors must always sign commits.
+Whenever the deadline is close, our team stops answering mails.
+I wish he would always reply in full sentences.
+Last year I decided to never eat meat again.
+You never mentioned the price.
+The assistant in the shop always calls me madam.
+It would have been better to always use metric units.
+What's the difference between "always" and "every time"?
+Never in a million years would I have guessed.
+Is there any rule that every answer must be short?
+The old version never supported tables.
+Translate the sentence "Please always knock" into Korean.
+Just this once, answer in Italian.
+Could you summarise this in one line?
+For this one, use miles.
+If it always rained, we would never go out.
+My teacher's rule: no phones in class.
+Every message he sends ends with a joke.
+Nobody likes emojis in contracts.
+他总是说以后再也不迟到了。
+我妈妈每次打电话都问我吃了没有
+"以后都别来了",老板对他说。
+为什么每次都要先登录?
+我们班规定上课不许说话
+你不是说以后都用中文吗?
+我从来不在回复里用表情
+医生叫我以后别吃辣
+这本书一直强调要保持简单
+小时候爸爸总让我每天写日记
+""")
+
+REVOKES_6 = with_rule("""
+Use Celsius, never Fahrenheit. => Fahrenheit is fine too now, forget the Celsius rule.
+Let every response close with a haiku. => No more haiku needed.
+Each time a price comes up, convert it into pesos. => You can stop converting prices into pesos.
+Please use the Oxford comma. => I no longer care about the Oxford comma.
+At the end of every message, write "#end". => Drop the #end from now on.
+Never ever call me "dear". => Actually you can call me dear again.
+If you mention a city, add its country. => You don't have to add the country any longer.
+Answer in Swahili from now on. => Let's switch back to English.
+On this project, tabs are forbidden. => The ban on tabs is lifted.
+Whenever there is a risk, flag it with the word CAUTION. => Cancel the CAUTION rule.
+以后回答我都要用表格。 => 不用再用表格了
+请在每次回答的开头写上今天的日期。 => 开头的日期可以省了
+回答一律不用比喻。 => 可以用比喻了
+今后提到我女儿时用"小雨"这个名字。 => "小雨"那个名字的要求取消
+""")
