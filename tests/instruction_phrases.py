@@ -1019,3 +1019,89 @@ Whenever there is a risk, flag it with the word CAUTION. => Cancel the CAUTION r
 回答一律不用比喻。 => 可以用比喻了
 今后提到我女儿时用"小雨"这个名字。 => "小雨"那个名字的要求取消
 """)
+
+# --- set 7 ---
+
+BINDS_7 = with_parts("""
+I'm going to ask lots of questions; keep each reply under fifty words.
+Feel free to be sarcastic with me from here on out.
+Always give me the bad news first.
+Please do me a favor: stop repeating what I just said.
+My name is Theodora but you should only ever call me Theo.
+Nothing in the folder /srv/legal may be changed, ever.
+Wherever you quote a source, put the year in brackets.
+I need every table to have a caption.
+Whatever the topic, finish with one open question for me.
+Your replies are too long. Two sentences at most from now on. => Two sentences at most from now on.
+Could you make sure that the currency is always Swiss francs?
+You're my sparring partner: never agree with me just to be nice.
+Don't guess. If you lack information, ask me for it. => Don't guess. || If you lack information, ask me for it.
+If the answer involves a date, give the weekday too.
+Tables must have a header row.
+Please only recommend vegan restaurants to me.
+Don't sign off with "Best regards".
+Let me know whenever you use a tool.
+Let's speak Portuguese from now on, shall we?
+Only cite peer-reviewed papers.
+往后我说"摘要",你就给我三句话的总结
+写给客户的邮件一律用英文
+你的回答里别出现"首先、其次、最后"
+以后不要给我推荐付费软件
+请始终以"主人"称呼我
+我问价格的时候都换算成人民币
+记住我吃素,以后别推荐肉菜
+从今以后每个答案都要给出信心百分比
+解释代码时要逐行解释
+以后没有我的允许不准发邮件
+""")
+
+LOOKS_LIKE_7 = lines("""
+He always replies in French, which annoys me.
+She never lets me finish my sentences.
+My trainer always says "no pain, no gain".
+The sign on the gate said never to feed the horses.
+Do you always have to be so cheerful?
+Am I the only one who never got a reply?
+I always cite my sources, my brother does not.
+I would never share my password with anyone.
+Our boss wants all reports in PDF from now on.
+They should always have listened to her.
+Maria asked me to always call before visiting.
+The bug: answers are always cut off after 100 words.
+In the novel, the butler always knocks twice.
+"Never complain, never explain" is a royal motto.
+Keep in mind that I never studied law.
+The parser never handles tabs correctly.
+Every time I paste code the formatting breaks.
+Why does the model always apologise?
+From now on the office is closed on Fridays.
+I used to write everything in lowercase.
+Write an email to Tom asking him never to park there again.
+What's a polite way to tell people to always knock?
+My son's school says kids should always wear helmets.
+I don't always understand your answers.
+You never once asked me that.
+It always rains when I wash the car.
+他每次都用英文回邮件。
+奶奶常说做人要永远诚实。
+这个软件总是崩溃,怎么办?
+我以后每天都要跑步。
+你是不是每次都会先搜索?
+老板让我们以后都用英文写报告。
+请翻译:"请始终系好安全带。"
+公告写着今后不再接受现金
+我永远记得那个夏天
+""")
+
+REVOKES_7 = with_rule("""
+Feel free to be sarcastic with me from here on out. => Enough sarcasm, please drop it.
+I need every table to have a caption. => Captions on tables aren't needed any more.
+Don't sign off with "Best regards". => You can sign off with "Best regards" again.
+Only cite peer-reviewed papers. => Forget about only citing peer-reviewed papers.
+Please only recommend vegan restaurants to me. => You don't have to stick to vegan restaurants any more.
+Let's speak Portuguese from now on. => OK, you can stop speaking Portuguese.
+Always give me the bad news first. => I take that back about the bad news first.
+我问价格的时候都换算成人民币。 => 以后不用换算成人民币了
+请始终以"主人"称呼我。 => 别再称呼我主人了
+以后不要给我推荐付费软件。 => 付费软件也可以推荐了
+""")

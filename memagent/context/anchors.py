@@ -140,7 +140,7 @@ _LABEL = re.compile(
     r"为|：|:|改成|变成)?\s?$",
     re.IGNORECASE,
 )
-_MAY_BE_LABEL = re.compile(rf"[A-Za-z{CJK}:=#\"'>]\s{{0,2}}$")
+_MAY_BE_LABEL = re.compile(rf"[A-Za-z{CJK}\"'][\s:=#\"'>-]{{0,5}}$")
 _NOT_NAMES = frozenset(("e.g", "i.e", "a.m", "p.m", "u.s", "u.k", "etc", "vs"))
 _LITTLE = words_of(
     """
@@ -209,7 +209,7 @@ def _weight(kind: str, exact: str, text: str, start: int) -> float:
         return _FRAME_WEIGHT
     if kind not in ("number", "code"):
         return _WEIGHTS[kind]
-    if _MAY_BE_LABEL.search(text, max(0, start - 3), start) and _LABEL.search(text, max(0, start - 40), start):
+    if _MAY_BE_LABEL.search(text, max(0, start - 6), start) and _LABEL.search(text, max(0, start - 40), start):
         return _LABEL_WEIGHT
     if kind == "code":
         # "24-hour", "3-day", "utf8", "h2": words with a figure rather than identifiers

@@ -77,12 +77,11 @@ _BAN = re.compile(r"别|不要|不许|不准|不得|禁止|严禁|勿|避免|不
 _IDLE = re.compile(
     r"(?:别|不要|不用|甭)(?:担心|着急|急|客气|逗|闹|介意|误会|难过|生气|怕|害怕|走|哭|笑话?我|放弃|多想|"
     r"想太多|紧张|忘了?|灰心|说了|开玩笑|怪|介怀|谢|送|管我|跑|动手|"
-    r"把鸡蛋|轻言|打扰|放在心上)|要不要|不要紧|区别|特别|分别|级别|性别|告别|离别|个别|差别|类别|识别|"
-    r"判别|鉴别|别人|别的"
+    r"把鸡蛋|轻言|打扰|放在心上)|要不要|不要紧"
 )
 _ONE_OFF = re.compile(
     r"这[段句个次篇封份里条张首本道题]|那[段个句篇封份条]|第[一二三四五六七八九十\d]+[段句个章条]|"
-    r"先(?:别|不)|今天|明天|今晚|现在(?=别|不|先)|刚才|刚刚|暂时|上面|下面|以上|以下|上文|"
+    r"先(?:别|不)|今天(?!的?日期|起|开始)|明天|今晚|现在(?=别|不|先)|刚才|刚刚|暂时|上面|下面|以上|以下|上文|"
     r"这(?=周|月|回)|等(?:我|你|一下|会儿)|再说(?:吧)?$"
 )
 _QUESTION = re.compile(r"[?？]\W*$|(?:吗|呢|么)\W*$")
@@ -162,6 +161,8 @@ _ABILITY = re.compile(r"^(?:你|您)?(?:能不能|可不可以|可否|能否|能
 _HEAD = re.compile(
     rf"(?:你|您)?{_SCOPE}|(?!.{{0,9}}{_PERSON})[^我]{{1,10}}?(?:的时候|时)(?=请|要|别|不要|务必|必须|都|一律|只|尽量)"
 )
+_NO_BAN = re.compile(r"[区特分级性告离个差类识判鉴]别|别[人的处扭墅致]")
+"""Words with 别 in which it forbids nothing."""
 _HABIT = re.compile(r"以后|每次|永远|不要再|别再")
 _STANDS_ANYWAY = re.compile(rf"^(?:你|您)?{_SCOPE}|永远|一律")
 _DIRECTED = re.compile(r"都|就|要|先|帮我|务必|必须|别|不要")
@@ -230,6 +231,7 @@ def _opened(clause: str) -> tuple[str, bool]:
 
 
 def _clause_binds(clause: str, situation: _Situation) -> bool:
+    clause = _NO_BAN.sub("〇〇", clause)
     if _NAMING.search(clause):
         return True
     if _IDLE.search(clause) and not _HABIT.search(clause):

@@ -80,6 +80,8 @@ RULE_LEAD = re.compile(
     r"all \w+|me))?:"
 )
 ALONE = re.compile(rf"always|consistently|without fail|ever|every single time|{words.SCOPE}")
+_ASIDE = re.compile(rf"(?<=not|ver|ays|ust|uld|ase),\s*((?:{words.SCOPE})|ever|please)\s*,")
+"""Between commas, after not, never, always, must, should, please, it parts an order from its verb: "do not, at any point, call"."""
 _HEAD_SCOPE = re.compile(rf"(?:{words.SCOPE})[\s,]*")
 MATTER = re.compile(rf"\b(?:{words.MATTERS}|{words.REPLY_PARTS})\b")
 STYLE = re.compile(rf"\b(?:{words.STYLE})\b")
@@ -104,6 +106,7 @@ class Clause(NamedTuple):
 
 def clauses_of(text: str) -> Iterator[Clause]:
     """The clauses of a text that went through `spelled_out`, without what only opens them."""
+    text = _ASIDE.sub(r" \1 ", text)
     start, before = 0, ""
     for end, after in [*((match.start(), match.end()) for match in _BREAK.finditer(text)), (len(text), len(text))]:
         clause, colon = text[start:end].strip(" .…\"'*_"), ":" in text[end:after] and bool(text[after:].strip())

@@ -46,14 +46,15 @@ _SPEECH = (
     r"thinks|thought|believes|"
     r"believed|reminds|reminded|warns|warned|advised|advises|suggested|suggests|ordered|taught|preached|"
     r"(?:saying|song|line|rule) goes|reads|states|"
-    r"used to say|wants|wanted|prefers|preferred|demands|demanded|expects|requires|recommends|"
+    r"used to say|(?:kept|keeps) (?:saying|telling)|wants|wanted|prefers|preferred|demands|demanded|expects|requires|recommends|"
     r"recommended|motto|proverb|lyrics?|slogan|"
     r"(?:they|people|some|many|others|experts|doctors|parents) (?:always |often )?(?:say|tell|think|believe|claim))"
 )
 _REPORT = one_of(
     r"^(?!(?:(?:when|if|once|whenever|each time|every time|any ?time|as|like) )?(?:i|"
     rf"you)\b)(?:[\w{MASK}'-]+ ){{1,6}}{_SPEECH}\b(?! you to)",
-    r"^(?:according to|as they say|as the|they say|remember (?:the|that|when)|to quote|in the words of|"
+    r"^as (?:my|the|our|his|her|they|people|\w+'s) .*\b(?:put|puts|say|says|said|goes|has it|taught|told)\b",
+    r"^(?:according to|as they say|they say|remember (?:the|that|when)|to quote|in the words of|"
     r"my (?:mother|father|mum|mom|dad|"
     r"grand\w+|boss|teacher|coach|doctor)'?s? (?:motto|rule|advice|line|mantra)|the (?:motto|rule|sign|"
     r"saying|proverb|song|title|chorus|slogan|"
@@ -97,6 +98,10 @@ _TAG_QUESTION = re.compile(
 )
 
 
+_ONCE = re.compile(
+    r"(?:just |only |but )?(?:for |in |on )?(?:this|that) "
+    r"(?!chat|conversation|session|project|point|thread|discussion|rule|moment)\w+"
+)
 _STRESSED = re.compile(r"\b(?:please|only|always|nothing else|at all times)\b")
 _LEADS_TO_RULES = re.compile(r"(?:remember|follow|note|obey|respect|do|keep|make it|take)\b")
 _MY_PREFERENCE = re.compile(
@@ -105,6 +110,7 @@ _MY_PREFERENCE = re.compile(
 )
 _MY_CHOICE = re.compile(rf"i prefer {MASK}+ (?:to|over|instead of|rather than)\b")
 _MEANS = re.compile(r"(?:i|that|it) (?:always )?means?\b")
+_ALWAYS = re.compile(rf"\b(?:always|never)\b|{words.SCOPE}")
 _UNIVERSAL = re.compile(r"\b(?:ever|always|never|every|each|all|any)\b")
 _COPULA = re.compile(r"(?<!it )(?<!pronouns )\b(?:is|was|are|were)\b")
 
@@ -119,14 +125,21 @@ def binds(sentence: Sentence) -> bool:
     scope = sentence.ruled or RULE_LEAD.match(text) is not None
     scope = scope or any(ALONE.fullmatch(clause.text) or (clause.scope and not clause.text) for clause in clauses)
     situation = Situation(lasting=scope, stressed=_STRESSED.search(text) is not None)
-    for clause in _own(clauses):
+    own = list(_own(clauses))
+    if any(_ONCE.fullmatch(clause.text) for clause in own) and not _ALWAYS.search(text):
+        return False
+    # "keep code and prose apart in your replies": what is said at the end holds for the beginning
+    spread = not asking and any(SCOPE.search(c.text) and not _SUBJECT.match(c.text) for c in own)
+    for clause in own:
         scope = scope or clause.scope
         polite = _ASKED_POLITELY.match(clause.text)
         if polite and _polite(polite, scope or SCOPE.search(text) is not None):
             return True
         if asking or polite or (sentence.after_paste and not scope):
             continue
-        situation = situation.at(clause, lasting=scope or _lasts(clause.text), condition=is_condition(clause.text))
+        situation = situation.at(
+            clause, lasting=scope or spread or _lasts(clause.text), condition=is_condition(clause.text)
+        )
         if _clause_binds(clause.text, situation) or (sentence.ruled and _fragment(clause.text)):
             return True
         situation = situation._replace(tasked=situation.tasked or order_of(clause.text) is not None)

@@ -119,7 +119,8 @@ _YOU_DO = (
     r"create|generate|post|answer|tell|name|compute|do)"
 )
 SCOPE = (
-    r"\b(?:(?:in|for|with|after|before|under|to|of|from) (?:all|every|each|any)(?: of)?(?: the| your|"
+    r"\b(?:(?:(?:at|to|in|on|near|after) the (?:very )?(?:end|start|beginning|top|bottom|head|foot|close|opening) of|"
+    r"in|for|with|after|before|under|to|of|from) (?:all|every|each|any|your)(?: of)?(?: the| your|"
     r" my| our| single| future| new)*(?: \w+)? "
     rf"(?:{REPLY_PARTS}\b(?! (?:in|of|from|on) )|letters?|\w+ {_YOU_DO})|(?:everything|anything|"
     rf"whatever) (?:that )?{_YOU_DO}|(?!(?:do|did|does|can|could|will|would|should|if|when|what|how|that|"
@@ -133,7 +134,7 @@ SCOPE = (
     r"as a matter of principle|at all times|every ?time|each time|any ?time|whenever|every single time|"
     r"no matter (?:what|how|which)[\w ]{0,20}|"
     r"under (?:no|all|any) circumstances?|(?:on|by) (?:no|all) (?:account|means)|in (?:any|no|"
-    r"every) (?:case|event)|at no (?:point|time)|until (?:further notice|i (?:say|tell you|"
+    r"every) (?:case|event)|at (?:no|any) (?:point|time|stage)|until (?:further notice|i (?:say|tell you|"
     r"ask you)(?: to)? (?:otherwise|stop|so|enough|when)|i say \w+)|"
     r"unless (?:i|you are) (?:explicitly |specifically )?(?:say|tell|told|ask|request|"
     r"instruct)\w*(?: you)?(?: otherwise| to)?|"

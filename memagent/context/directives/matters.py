@@ -123,7 +123,7 @@ _LIGHT_CJK = re.compile(
     r"凡是|务必|忘掉|忘了|算了|没关系|没事|遵守|限制|不?算数|免了|随便|照常|允许|解除|撤销|撤回|收回|"
     r"废除|忽略|那条|这条|写明|注明|为|以|每|但凡|凡是|凡|提到|涉及|必|当成|当|不"
 )
-_WORD = re.compile(r"[A-Za-z0-9][\w'’/.-]*[A-Za-z0-9]|[A-Za-z0-9]")
+_WORD = re.compile(r"#[A-Za-z]\w*|[A-Za-z0-9][\w'’/.-]*[A-Za-z0-9]|[A-Za-z0-9]")
 _RUN = re.compile(f"[{CJK}]+")
 
 
@@ -145,7 +145,12 @@ def terms(text: str) -> Mapping[str, float]:
             found[stem(low)] = NAME_WEIGHT
         elif low in _LIGHT:
             found[stem(low)] = LIGHT_WEIGHT
-        elif any(char.isdigit() for char in word) or (word[0].isupper() and position > 0) or word.isupper():
+        elif (
+            any(char.isdigit() for char in word)
+            or word[0] == "#"
+            or (word[0].isupper() and position > 0)
+            or word.isupper()
+        ):
             found[stem(low)] = NAME_WEIGHT
         else:
             found[stem(low)] = WORD_WEIGHT
@@ -177,7 +182,8 @@ _NARROWED = re.compile(
 _BAN = re.compile(
     r"\b(?:never|not|no|stop|avoid|without|refrain|skip|omit|forbidden|banned|off[- ]limits|quit|"
     r"hold (?:the|off|back)|leave [\w ]{1,30}? out|steer clear|spare me|desist|forgo|drop|ditch|lose|"
-    r"rather not)\b|n[’']t\b|别|不要|不许|不准|不得|禁止|严禁|勿|避免|不再|停止|少用",
+    r"rather not)\b|n[’']t\b|别|不要|不许|不准|不得|禁止|严禁|勿|避免|不再|停止|少用|一律不|都不|不(?:用|"
+    r"加|带|说|写|提)",
     re.IGNORECASE,
 )
 _REPLYING = (

@@ -107,7 +107,8 @@ NAMING = re.compile(
     r"in\b|after\b|"
     r"before\b|maybe\b|anytime\b|once\b|up\b|out\b|now\b|asap\b|every\b|from\b|this\b|that again|what\b|"
     r"paranoid|stupid|lazy|naive|picky|weird|old\b|mad\b|when|whenever|\d)\S"
-    r"|^(?:you (?:can|may|should|could|must) )(?:just |simply )?(?:call|address|refer to) me (?:as |"
+    r"|^(?:you (?:can|may|should|could|must|will|shall|are to) )(?:just |simply )?(?:call|address|"
+    r"refer to) me (?:as |"
     r"by )?(?!a\b|an\b|when|at\b|on\b|if\b|tomorrow|back|later|any|in\b|after|before|from|every|tonight|"
     r"today|up\b)\S"
     r"|^i (?:would |do )?(?:like|prefer|want|love|rather)(?: it)?(?: to be| being| be) (?:called|"
@@ -146,6 +147,9 @@ _STYLE_ORDERS = one_of(
     r"consider yourself)\b(?: as| like| to be| that you)",
     r"^(?:answer|reply|respond|talk|speak|write|explain|describe)(?: to me| everything|"
     r" things)? (?:as if|as though|like (?:a|an|i|you))\b",
+    r"^use (?:the |a |an )?(?:\w+ ){0,2}(?:comma|dash|spellings?|format|notation|style|tone|"
+    r"quotation marks|pronouns?|clock|calendar|"
+    r"convention|system|units?|capitals?|quotes|brackets)\b",
     r"^(?:treat|talk to|speak to|write to|explain (?:\w+ )?to|address) me (?:like|as)\b",
     r"^(?:explain|describe|teach|present) (?:things|everything|stuff|concepts|ideas|it all)\b",
     r"^(?:limit|restrict|confine|shorten|format|structure|phrase|word|write|make|give|end|finish|close|"

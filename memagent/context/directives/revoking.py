@@ -74,6 +74,8 @@ _OF_A_RULE = one_of(
 _DUTY_ENDS = one_of(
     r"\bno longer (?:applies|apply|holds?|counts?|needed|necessary|required|in force|valid|matters?|stands?|wanted)\b",
     r"\bdoes not apply any ?more\b|\byou no longer (?:need|have|must|should)\b",
+    r"\bno (?:more )?[\w ]{1,30}? (?:needed|necessary|required)\b|\bi no longer (?:need|want|care|mind|"
+    r"insist|require|wish)\b",
     r"\b(?:you|we) (?:do not|need not)\b.*\b(?:any ?more|any longer)\b",
     r"\b(?:no (?:more )?need|not necessary|unnecessary|not needed|not required|"
     r"need not)\b.*\b(?:any ?more|any longer|now)\b",

@@ -36,11 +36,13 @@ _CLOSED = re.compile(r"[.!?…。！？:：;；]\W*$")
 
 # "Translate this: …", "Here is the mail:", "the text below:" — what follows the colon is not the person's order.
 _PASTE = re.compile(
-    r"\b(?:translate|summari[sz]e|proofread|rephrase|rewrite|paraphrase|correct|review|analy[sz]e|classify|explain|"
+    r"\b(?:translate|summari[sz]e|proofread|rephrase|rewrite|paraphrase|"
+    r"(?:correct|review|analy[sz]e|classify|explain|edit) (?:this|these|the following)|"
     r"here (?:is|are|comes)|here['’]s|the following|the text|below|this (?:text|mail|email|letter|"
     r"article|log|poem|song)|"
-    r"(?:she|he|they|it|sign|lyrics|manual|readme|quote|says?|said|wrote|reads?))\b[^.!?:\n]{0,80}:"
-    r"|(?:翻译|总结|概括|润色|改写|校对|修改|分析|解释)[^。！？：:\n]{0,30}[：:]"
+    r"(?:she|he|they|it|sign|manual|readme|letter|mail|email) (?:\w+ )?(?:says?|said|wrote|reads?|goes)|"
+    r"lyrics|quote)\b[^.!?:\n]{0,80}:"
+    r"|(?:翻译|总结|概括|润色|改写|校对)(?:一下|成.{1,6})?(?:以下|下面|这)?[^。！？：:\n]{0,8}[：:]"
     r"|(?:以下|下面|这段|这篇|这封|原文|全文|内容如下|写道|写着|说)[^。！？：:\n]{0,20}[：:]",
     re.IGNORECASE,
 )
