@@ -1094,7 +1094,7 @@ It always rains when I wash the car.
 """)
 
 REVOKES_7 = with_rule("""
-Feel free to be sarcastic with me from here on out. => Enough sarcasm, please drop it.
+Feel free to be sarcastic with me from here on out. => Enough of being sarcastic, please drop it.
 I need every table to have a caption. => Captions on tables aren't needed any more.
 Don't sign off with "Best regards". => You can sign off with "Best regards" again.
 Only cite peer-reviewed papers. => Forget about only citing peer-reviewed papers.
@@ -1104,4 +1104,84 @@ Always give me the bad news first. => I take that back about the bad news first.
 我问价格的时候都换算成人民币。 => 以后不用换算成人民币了
 请始终以"主人"称呼我。 => 别再称呼我主人了
 以后不要给我推荐付费软件。 => 付费软件也可以推荐了
+""")
+
+# --- set 8 ---
+
+BINDS_8 = with_parts("""
+Please make sure every reply begins with my name, Ingrid.
+Don't use the word "basically" with me anymore.
+From this moment forward, speak to me only in Norwegian.
+I need you to always show temperatures in Kelvin.
+Under no condition are you to run a command without my approval.
+For all future answers, put a confidence score at the end.
+When I share a recipe, scale it to two servings.
+Please quit saying "Great question!"
+Replies over 100 words are not allowed.
+You must refer to our product as "Nimbus", never by its old name.
+Kindly write out all abbreviations.
+As of now, treat /data/raw as read-only.
+Every list you write should be numbered.
+Do not ever reveal my birthday.
+I want the word "URGENT" in capital letters whenever a deadline is mentioned.
+If I paste a log, look for the first error only.
+Remember, I hate long intros, so always get straight to the point.
+Add a blank line between paragraphs from now on.
+Please stay away from political topics when you talk to me.
+The variable names in your code must be in English.
+请记住以后称呼我"阿婷"
+从现在开始所有回答都要带上来源链接
+今后不要在代码里使用全局变量
+每次翻译完都请附上拼音
+别再给我发长篇大论了,一律精简
+只要我提到"周报",就按模板输出
+所有金额必须同时用美元标注
+请你以后不要用"亲"这个字
+以后每条回答的结尾都加上"祝好"
+无论什么问题,都先问清楚我的预算
+""")
+
+LOOKS_LIKE_8 = lines("""
+He always says that the early bird catches the worm.
+My doctor always tells me to drink more water.
+The guide said to never leave valuables in the car.
+We always speak Dutch at home.
+She never answers before noon, so don't bother.
+Should every paragraph start with a topic sentence?
+Do people always reply this late in Spain?
+I have always written my dates the American way.
+Mum used to say: always carry a handkerchief.
+Whenever my brother calls me Max I get annoyed.
+The style guide of my former employer banned emojis.
+The teacher wants them to always use full sentences.
+Could you explain why one should never mix those chemicals?
+From now on, my sister will handle the bookings.
+You always write such clear answers, thank you.
+I told the plumber never to come on Sundays.
+That website never shows prices in euros.
+The email said "please always quote your customer number".
+I will never use that airline again.
+It was decided that all reports must be in English.
+他总是说"明天再说"。
+我同事每次都用英文回复我。
+导游说以后别在这里拍照。
+为什么你每次都给出不同的答案?
+我永远不会忘记那一天。
+老师规定所有作业必须手写。
+以后我会多注意的
+我们以后都住在苏州了
+说明书上写着:每次使用前必须充电。
+你总是回答得这么快吗?
+""")
+
+REVOKES_8 = with_rule("""
+From this moment forward, speak to me only in Norwegian. => You no longer have to speak Norwegian with me.
+For all future answers, put a confidence score at the end. => The confidence score isn't needed anymore.
+Every list you write should be numbered. => Forget what I said about numbered lists.
+Please quit saying "Great question!" => It's fine to say "Great question!" again.
+Kindly write out all abbreviations. => Never mind writing out abbreviations.
+When I share a recipe, scale it to two servings. => Please cancel the rule about scaling recipes.
+每次翻译完都请附上拼音。 => 拼音不用附了
+今后不要在代码里使用全局变量。 => 全局变量的限制取消
+以后每条回答的结尾都加上"祝好"。 => 结尾不用再加"祝好"了
 """)

@@ -62,7 +62,8 @@ _SCOPE = (
     r"所有的?|一切)"
 )
 _LASTING = re.compile(
-    rf"{_SCOPE}|(?:回答|回复|答复|解释|推荐|写|翻译|引用|总结|聊天|说话|提到|涉及|举例|输出|"
+    rf"{_SCOPE}|我(?:给|问|说|发|要|提|贴|写|用)[^,，]{{0,12}}?(?:的时候|时)(?=都|就|请|要|先|别|不)|"
+    r"(?:回答|回复|答复|解释|推荐|写|翻译|引用|总结|聊天|说话|提到|涉及|举例|输出|"
     r"提供)[^,，]{0,10}?(?:的时候|时(?!间|候|区|长|刻|代|常)|之前|的话)|每次|每回|每当|总是|一律|都要|"
     r"都得|都用|都给|都加|都写|统统|通通|务必|不要再|不许|不准|不得|禁止|严禁|永远|始终|一直|统一|只用|"
     r"只能|只准|只许|只要用|别再|别老|别总|少用|"
@@ -153,6 +154,7 @@ _TASK = re.compile(
 
 _MATTER_OR_DEED = re.compile(rf"{MATTER}|{DEED}|{MASK}")
 _TOPIC = re.compile(rf"{MATTER}|{MASK}|[A-Za-z]|每|第一次|聊天|对话|交流|说话|写|给|用|遇到|涉及|我(?:给|问|说|发|要)")
+_OF_ONES = re.compile(rf"(?:给|对|跟|关于|发给|写给).{{1,8}}的{MATTER}$")  # 写给客户的邮件
 _COMPLAINT = re.compile(
     r"^(?:你|您)(?:怎么)?(?:总|老|一直|每次都|从来|永远|始终)(?:是|都)?(?!要|得|别|不要|用|请|必须|先)"
 )
@@ -284,7 +286,7 @@ def _about_life(clause: str) -> bool:
 def _free_subject(clause: str, at: int) -> bool:
     """Whether what stands before the marker is nobody, you, or something an answer is made of."""
     before = re.sub(rf"^(?:{_SCOPE}|你|您|就|也|都|在|对|对于|关于|,|，|\s)+", "", clause[:at])
-    if not before or before.endswith("请"):
+    if not before or before.endswith("请") or _OF_ONES.search(before):
         return True
     if re.match("[这那]", before) or re.search(_PERSON, before):
         return False

@@ -81,7 +81,7 @@ RULE_LEAD = re.compile(
 )
 ALONE = re.compile(rf"always|consistently|without fail|ever|every single time|{words.SCOPE}")
 _ASIDE = re.compile(rf"(?<=not|ver|ays|ust|uld|ase),\s*((?:{words.SCOPE})|ever|please)\s*,")
-"""Between commas, after not, never, always, must, should, please, it parts an order from its verb: "do not, at any point, call"."""
+"""Between commas and after not, never, must …, it parts an order from its verb: "do not, at any point, call"."""
 _HEAD_SCOPE = re.compile(rf"(?:{words.SCOPE})[\s,]*")
 MATTER = re.compile(rf"\b(?:{words.MATTERS}|{words.REPLY_PARTS})\b")
 STYLE = re.compile(rf"\b(?:{words.STYLE})\b")
@@ -135,13 +135,14 @@ _TALK = (
     r"need|refer|switch|do|make|forget|greet|tell|provide|drop|enter|start|begin|get)"
 )
 LASTING_CONDITION = re.compile(
-    r"\b(?:whenever|each time|every ?time|any ?time)\b"
+    r"\b(?:whenever|wherever (?!you can|possible)|whatever|whichever|however long|each time|every ?time|any ?time)\b"
     rf"|\b(?:when|if|once|as soon as|in case) (?:i|we) (?:ever |just |only |do not |am |are )?{_TALK}\b"
     r"|\b(?:before|after) (?:you \w+ (?:\w+ )?(?:any\w*|every\w*|each|an?|something|\w+s)|each|every|"
     r"any)\b|\b(?:when|if) (?:ever )?(?:in doubt|unsure|uncertain|unclear|not sure)\b"
     r"|\b(?:when|if|once|in case|before) you(?: ever)? (?:are (?:unsure|not sure|uncertain|in doubt|"
     r"asked)|do not|can not|quote|mention|use|write|cite|give|list|answer|reply|show|recommend|"
-    r"suggest|make|refer|talk|explain|run|delete|send|translate|count|round)\b"
+    r"suggest|make|refer|talk|explain|run|delete|send|translate|count|round|lack|spot|notice|"
+    r"encounter|come across|detect|run into|are missing)\b"
     r"|\b(?:when|if) (?:a|an|any|the|my) (?:\w+ )?(?:question|request|answer|message|code|number|price|"
     r"date|query|topic|task)\b"
     r"|\b(?:when|before) \w+ing\b"
@@ -153,7 +154,8 @@ def is_condition(clause: str) -> bool:
     if re.match(r"should (?:i|we|you|any)\b", clause):
         return True
     opens = re.match(
-        r"(?:when|whenever|if|once|each time|every ?time|any ?time|as soon as|in case|for every|for each|"
+        r"(?:when|whenever|wherever|whatever|whichever|if|once|each time|every ?time|any ?time|"
+        r"as soon as|in case|for every|for each|"
         r"before|after|while|unless)\b",
         clause,
     )

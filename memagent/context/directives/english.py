@@ -46,13 +46,14 @@ _SPEECH = (
     r"thinks|thought|believes|"
     r"believed|reminds|reminded|warns|warned|advised|advises|suggested|suggests|ordered|taught|preached|"
     r"(?:saying|song|line|rule) goes|reads|states|"
-    r"used to say|(?:kept|keeps) (?:saying|telling)|wants|wanted|prefers|preferred|demands|demanded|expects|requires|recommends|"
+    r"used to say|(?:kept|keeps) (?:saying|telling)|wants|wanted|prefers|preferred|demands|demanded|"
+    r"expects|requires|recommends|"
     r"recommended|motto|proverb|lyrics?|slogan|"
     r"(?:they|people|some|many|others|experts|doctors|parents) (?:always |often )?(?:say|tell|think|believe|claim))"
 )
 _REPORT = one_of(
     r"^(?!(?:(?:when|if|once|whenever|each time|every time|any ?time|as|like) )?(?:i|"
-    rf"you)\b)(?:[\w{MASK}'-]+ ){{1,6}}{_SPEECH}\b(?! you to)",
+    rf"you)\b)(?:[\w{MASK}'-]+ ){{1,6}}(?<!\bi )(?<!\byou )(?<!\bjust ){_SPEECH}\b(?! you to)",
     r"^as (?:my|the|our|his|her|they|people|\w+'s) .*\b(?:put|puts|say|says|said|goes|has it|taught|told)\b",
     r"^(?:according to|as they say|they say|remember (?:the|that|when)|to quote|in the words of|"
     r"my (?:mother|father|mum|mom|dad|"
@@ -93,7 +94,8 @@ _SUBJECT = re.compile(
     r"which|\w+ (?:is|are|was|were|has|have|had)|\w+s)\b(?! (?:want|need|would|should|must|prefer))"
 )
 _TAG_QUESTION = re.compile(
-    r",\s*(?:ok|okay|please|alright|all right|right|deal|yes|will you|would you|could you|can you|got it|"
+    r",\s*(?:ok|okay|please|alright|all right|right|deal|yes|will you|would you|could you|can you|"
+    r"shall we|agreed|got it|"
     r"understood|thanks)\s*\?+\W*$"
 )
 
@@ -143,7 +145,7 @@ def binds(sentence: Sentence) -> bool:
         if _clause_binds(clause.text, situation) or (sentence.ruled and _fragment(clause.text)):
             return True
         situation = situation._replace(tasked=situation.tasked or order_of(clause.text) is not None)
-    return scope and not sentence.ruled and not asking and _lone_scope(clauses)
+    return (scope or spread) and not sentence.ruled and not asking and _lone_scope(own)
 
 
 def _own(clauses: list[Clause]) -> list[Clause]:
@@ -178,9 +180,8 @@ def _lasts(clause: str) -> bool:
 
 def _lone_scope(clauses: list[Clause]) -> bool:
     """ "From now on, short answers": the order is a mere noun."""
-    return any(
-        _fragment(clause.text) and (MATTER.search(clause.text) or STYLE.search(clause.text)) for clause in clauses
-    )
+    rests = [SCOPE.sub(" ", clause.text).strip() for clause in clauses]
+    return any(order_of(rest) is None and _fragment(rest) and (MATTER.search(rest) or STYLE.search(rest)) for rest in rests)
 
 
 def _fragment(clause: str) -> bool:
@@ -249,8 +250,4 @@ def _polite(match: re.Match[str], scope: bool) -> bool:
     if order.always:
         verb = order.rest.split(" ", 1)[0]
         return bool(verb in words.DEEDS or MATTER.search(order.rest) or re.search(r"\bme\b", order.rest))
-    stopped = STOP.match(order.rest)
-    situation = Situation(lasting=scope)
-    if stopped and stop_binds(stopped, situation):
-        return True
-    return order_binds(order, situation) or NAMING.match(order.rest) is not None
+    return _clause_binds(rest, Situation(lasting=scope))

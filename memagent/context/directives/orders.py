@@ -21,6 +21,7 @@ _SHOULD = re.compile(
     r"(?:may|can|might)(?= (?:not|only|never|skip|drop|omit|leave out|leave off|spare|cut|stop|"
     r"save yourself|lose|ditch|do without)\b))\b\s*(?P<rest>.*)"
 )
+_WELCOME = re.compile(r"^(?:feel free to|you are (?:welcome|free) to|go ahead and) (?P<rest>.+)")
 _AGREED = re.compile(
     r"^(?:let us agree|we agreed?|i (?:suggest|propose)|"
     r"i would suggest)(?: that)? you(?P<before>(?: (?:also|always|never|only))*) (?P<rest>.+)"
@@ -160,7 +161,7 @@ _STYLE_ORDERS = one_of(
 )
 ENSURE = re.compile(
     r"^(?:make sure|make certain|remember|be sure|ensure|see to it|take care|be careful|do not forget|"
-    r"never forget|try|aim|get (?:in|into) the habit of|make it (?:a|your) (?:rule|habit|point|"
+    r"never forget|try to|aim to|get (?:in|into) the habit of|make it (?:a|your) (?:rule|habit|point|"
     r"principle))(?: that)?(?: you)?(?: to)?\s+(?P<rest>.+)"
 )
 
@@ -172,6 +173,7 @@ class Order(NamedTuple):
     always: bool
     banned: bool
     rest: str
+    only: bool = False
 
 
 def order_of(clause: str) -> Order | None:
@@ -194,6 +196,8 @@ def order_of(clause: str) -> Order | None:
     released = RELEASE.match(clause)
     if released:
         return with_adverbs("should", "never", released["rest"])
+    if welcome := _WELCOME.match(clause):
+        return with_adverbs("bare", "", welcome["rest"])
     denied = _DO_NOT.match(clause)
     if denied:
         return with_adverbs("bare", "not", denied["rest"])
@@ -205,7 +209,9 @@ def with_adverbs(kind: str, before: str, rest: str) -> Order:
     """An order with the adverbs before its verb read off."""
     always = re.search(r"\b(?:always|never|ever|only)\b", before) is not None
     banned = re.search(r"\b(?:not|never)\b", before) is not None
+    only = False
     while adverb := _ADVERB.match(rest):
+        only = only or adverb.group().startswith(("only", "solely"))
         always = (
             always
             or adverb.group().startswith(("always", "never", "only ever", "consistently", "strictly"))
@@ -213,7 +219,7 @@ def with_adverbs(kind: str, before: str, rest: str) -> Order:
         )
         banned = banned or adverb.group().startswith(("never", "not"))
         rest = rest[adverb.end() :].removeprefix("to ")
-    return Order(kind, always, banned, rest)
+    return Order(kind, always, banned, rest, only)
 
 
 def _is_bare_verb(order: Order) -> bool:
@@ -264,10 +270,15 @@ _OFFER = re.compile(
 )
 
 
+_WHEN_YOU_DO = re.compile(
+    r"\b(?:whenever|each time|every ?time) you (?!need|want|like|have|feel|are ready|get|can|come|go|make it)"
+)
+
+
 def order_binds(order: Order, situation: Situation) -> bool:
     """Whether the order is meant to last."""
     rest = order.rest
-    if not rest or _OFFER.match(rest):
+    if not rest or (_OFFER.match(rest) and not _WHEN_YOU_DO.search(rest)):
         return False
     if order.banned and (_IDIOM.match(rest) or _INVERTED.match(rest)):
         return False
@@ -288,6 +299,8 @@ def order_binds(order: Order, situation: Situation) -> bool:
         return False
     if order.banned:
         return ours and not situation.tasked
+    if order.only and verb in words.DEEDS and not TASK_OBJECT.match(rest):
+        return True
     return _is_manner(order, verb) or (ours and _is_of_each(order, verb))
 
 

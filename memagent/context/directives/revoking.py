@@ -64,7 +64,7 @@ _OF_A_RULE = one_of(
     r"lifted|void|dropped|"
     r"obsolete|withdrawn|revoked|suspended|scrapped|removed|retired|forgotten)\b",
     r"\b(?:thing|rule|bit|part|business|stuff|requirement|instruction) can go\b|\b(?:had )?enough (?:with|of)\b",
-    r"\bi (?:take back|hereby lift|lift|withdraw|revoke)\b",
+    r"\bi (?:take (?:that |it |this )?back|hereby lift|lift|withdraw|revoke)\b",
     rf"\b{_CANCEL}\b .{{1,40}}\b(?:thing|business|stuff)\W*$",
     rf"{_ZH_CANCEL}.{{0,24}}{_ZH_RULE}",
     r"(?:要求|规则|规矩|约定|限制|指令|说的|说过的|那条|禁令|偏好).{0,16}"
