@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -26,29 +27,25 @@ def standing(*texts: str) -> list[str]:
     return [item.text for item in standing_instructions(said(*texts))]
 
 
-BINDS = phrases.BINDS + phrases.BINDS_2 + phrases.BINDS_3 + phrases.BINDS_4 + phrases.BINDS_5
-LOOKS_LIKE = [
-    *phrases.LOOKS_LIKE,
-    *phrases.LOOKS_LIKE_2,
-    *phrases.LOOKS_LIKE_3,
-    *phrases.LOOKS_LIKE_4,
-    *phrases.LOOKS_LIKE_5,
-]
-REVOKES = phrases.REVOKES + phrases.REVOKES_2 + phrases.REVOKES_3 + phrases.REVOKES_4 + phrases.REVOKES_5
+SETS = ("", *(f"_{n}" for n in range(2, 9)))
 
 
-@pytest.mark.parametrize(("message", "parts"), BINDS)
+def every(name: str) -> list[Any]:
+    return [item for suffix in SETS for item in getattr(phrases, name + suffix, ())]
+
+
+@pytest.mark.parametrize(("message", "parts"), every("BINDS"))
 def test_what_is_meant_to_last_is_kept_word_for_word(message: str, parts: tuple[str, ...]) -> None:
     assert standing(message) == list(parts)
     assert all(part in message for part in parts)
 
 
-@pytest.mark.parametrize("message", LOOKS_LIKE)
+@pytest.mark.parametrize("message", every("LOOKS_LIKE"))
 def test_what_only_looks_like_an_instruction_is_none(message: str) -> None:
     assert standing(message) == []
 
 
-@pytest.mark.parametrize(("rule", "later"), REVOKES)
+@pytest.mark.parametrize(("rule", "later"), every("REVOKES"))
 def test_what_is_taken_back_is_gone_and_nothing_else(rule: str, later: str) -> None:
     kept = standing(BYSTANDERS[0], rule, BYSTANDERS[1], later)
     assert rule not in kept
@@ -56,12 +53,12 @@ def test_what_is_taken_back_is_gone_and_nothing_else(rule: str, later: str) -> N
     assert kept in ([], list(BYSTANDERS))
 
 
-@pytest.mark.parametrize(("old", "new"), phrases.REPLACES + phrases.REPLACES_2)
+@pytest.mark.parametrize(("old", "new"), every("REPLACES"))
 def test_a_newer_rule_on_the_same_matter_replaces_the_older(old: str, new: str) -> None:
     assert standing(old, BYSTANDERS[0], new) == [BYSTANDERS[0], new]
 
 
-@pytest.mark.parametrize(("old", "new"), phrases.KEEPS_BOTH + phrases.KEEPS_BOTH_2)
+@pytest.mark.parametrize(("old", "new"), every("KEEPS_BOTH"))
 def test_rules_on_different_matters_stand_beside_each_other(old: str, new: str) -> None:
     assert standing(old, new) == [old, new]
 

@@ -12,7 +12,7 @@ from memagent.context.directives import chinese, english
 from memagent.context.directives.clauses import Clause, clauses_of, spelled_out
 from memagent.context.directives.english_words import IMPERATIVES
 from memagent.context.directives.orders import order_of
-from memagent.context.directives.sentences import HAS_CJK, Sentence, sentences
+from memagent.context.directives.sentences import HAS_CJK, Sentence, sentences, words_of
 
 _ASSISTANT_MUST = re.compile(
     r"^(?:you|(?:the |this |every |any )?(?:assistant|model|ai|bot|agent|llm|chatbot|reader|next assistant))s? "
@@ -31,86 +31,14 @@ _PAST = re.compile(
     r"^\w+ (?:[\w#-]+ ){0,4}?(?:was|were|is|are|has|had|sent|made|given|found|done|went|came|\w{2,}ed)\b"
 )
 # Words that open a note as a noun just as well: "Order W12 shipped", "Test results", "Plan for May".
-_NOUNS_TOO = frozenset(
-    [
-        "answer",
-        "reply",
-        "order",
-        "book",
-        "test",
-        "report",
-        "list",
-        "plan",
-        "name",
-        "number",
-        "note",
-        "file",
-        "code",
-        "email",
-        "document",
-        "share",
-        "request",
-        "call",
-        "search",
-        "display",
-        "comment",
-        "tag",
-        "mark",
-        "label",
-        "link",
-        "source",
-        "reference",
-        "quote",
-        "round",
-        "return",
-        "address",
-        "contact",
-        "phone",
-        "group",
-        "point",
-        "set",
-        "store",
-        "work",
-        "review",
-        "supply",
-        "offer",
-        "look",
-        "turn",
-        "break",
-        "change",
-        "wrap",
-        "count",
-        "measure",
-        "open",
-        "close",
-        "end",
-        "start",
-        "finish",
-        "focus",
-        "schedule",
-        "run",
-        "edit",
-        "install",
-        "process",
-        "log",
-        "estimate",
-        "recap",
-        "summary",
-        "import",
-        "export",
-        "format",
-        "function",
-        "output",
-        "print",
-        "sort",
-        "split",
-        "trim",
-        "insert",
-        "lint",
-        "cut",
-        "lead",
-        "use",
-    ]
+_NOUNS_TOO = words_of(
+    """
+    answer reply order book test report list plan name number note file code email document share request call
+    search display comment tag mark label link source reference quote round return address contact phone group point
+    set store work review supply offer look turn break change wrap count measure open close end start finish focus
+    schedule run edit install process log estimate recap summary import export format function output print sort
+    split trim insert lint cut lead use
+    """
 )
 _OBJECT = re.compile(
     r"^(?:the|a|an|all|any|every|each|your|my|me|us|him|her|them|it|this|that|these|those|only|no|to|in|"

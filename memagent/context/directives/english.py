@@ -181,7 +181,9 @@ def _lasts(clause: str) -> bool:
 def _lone_scope(clauses: list[Clause]) -> bool:
     """ "From now on, short answers": the order is a mere noun."""
     rests = [SCOPE.sub(" ", clause.text).strip() for clause in clauses]
-    return any(order_of(rest) is None and _fragment(rest) and (MATTER.search(rest) or STYLE.search(rest)) for rest in rests)
+    return any(
+        order_of(rest) is None and _fragment(rest) and (MATTER.search(rest) or STYLE.search(rest)) for rest in rests
+    )
 
 
 def _fragment(clause: str) -> bool:
@@ -201,7 +203,7 @@ def _clause_binds(clause: str, situation: Situation) -> bool:
         return False
     if _names_or_defines(clause, situation):
         return True
-    if of_a_part(clause, situation) or ban_of_a_noun(clause, situation) or wish_for_a_noun(clause):
+    if of_a_part(clause, situation) or ban_of_a_noun(clause, situation) or wish_for_a_noun(clause, situation):
         return True
     if ensured := ENSURE.match(clause):
         return _ensured_binds(clause, ensured["rest"], situation)

@@ -133,7 +133,7 @@ SCOPE = (
     r"in what follows|by default|as a (?:general )?rule|"
     r"as a matter of principle|at all times|every ?time|each time|any ?time|whenever|every single time|"
     r"no matter (?:what|how|which)[\w ]{0,20}|"
-    r"under (?:no|all|any) circumstances?|(?:on|by) (?:no|all) (?:account|means)|in (?:any|no|"
+    r"under (?:no|all|any) (?:circumstances?|conditions?)|(?:on|by) (?:no|all) (?:account|means)|in (?:any|no|"
     r"every) (?:case|event)|at (?:no|any) (?:point|time|stage)|until (?:further notice|i (?:say|tell you|"
     r"ask you)(?: to)? (?:otherwise|stop|so|enough|when)|i say \w+)|"
     r"unless (?:i|you are) (?:explicitly |specifically )?(?:say|tell|told|ask|request|"

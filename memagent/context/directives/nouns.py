@@ -131,9 +131,15 @@ FIRST_WORDS = 6
 """The wished thing is named among so many words."""
 
 
-def wish_for_a_noun(clause: str) -> bool:
+def wish_for_a_noun(clause: str, situation: Situation) -> bool:
     """Whether it is such a wish: "I want all dates in ISO format", "I don't want any disclaimers"."""
     match = _WISHED_NOUN.match(clause)
+    if (
+        situation.lasting
+        and MATTER.search(clause)
+        and re.match(r"i (?:want|need|expect|would like|would prefer) ", clause)
+    ):
+        return True
     if not match or ONE_OFF.search(clause):
         return False
     rest, before = match["rest"], clause[: match.start("rest")]

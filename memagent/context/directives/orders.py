@@ -21,6 +21,7 @@ _SHOULD = re.compile(
     r"(?:may|can|might)(?= (?:not|only|never|skip|drop|omit|leave out|leave off|spare|cut|stop|"
     r"save yourself|lose|ditch|do without)\b))\b\s*(?P<rest>.*)"
 )
+_ARE_YOU_TO = re.compile(r"^are you (?:ever )?to (?P<rest>.+)")  # "under no circumstances are you to …"
 _WELCOME = re.compile(r"^(?:feel free to|you are (?:welcome|free) to|go ahead and) (?P<rest>.+)")
 _AGREED = re.compile(
     r"^(?:let us agree|we agreed?|i (?:suggest|propose)|"
@@ -90,7 +91,7 @@ _SHOWING = words_of(
 )
 _PLAIN_MANNER = one_of(
     # "spell out numbers below ten": what is done to a bare plural is done every time
-    r"^(?:spell|number|capitali[sz]e|italici[sz]e|bold|underline|cite|round|abbreviate|format|label|"
+    r"^(?:spell|write out|number|capitali[sz]e|italici[sz]e|bold|underline|cite|round|abbreviate|format|label|"
     r"mark|tag|annotate|prefix|footnote|double-check|verify|indent|wrap|end|begin|start|sign)"
     r" (?:out |up |down |off )?(?:your |all )?(?!the\b|this\b|that\b|these\b|those\b|an?\b|my\b|"
     rf"it\b)(?:[\w-]+ ){{0,2}}?(?:{words.REPLY_PARTS}|{words.MATTERS}|arguments|points|reasons|thoughts|"
@@ -196,6 +197,8 @@ def order_of(clause: str) -> Order | None:
     released = RELEASE.match(clause)
     if released:
         return with_adverbs("should", "never", released["rest"])
+    if inverted := _ARE_YOU_TO.match(clause):
+        return with_adverbs("should", "never", inverted["rest"])
     if welcome := _WELCOME.match(clause):
         return with_adverbs("bare", "", welcome["rest"])
     denied = _DO_NOT.match(clause)
@@ -254,7 +257,10 @@ def concerns_assistant(rest: str) -> bool:
     if verb_stems(verb) & words.DEEDS:
         return True
     if re.match(
-        r"(?:make (?:\w+ )?up|bring (?:\w+ )?up|look (?:\w+ )?up|leave (?:\w+ )?out|write (?:\w+ )?out)\b", rest
+        r"(?:make (?:\w+ )?up|bring (?:\w+ )?up|look (?:\w+ )?up|leave (?:\w+ )?out|write (?:\w+ )?out|"
+        r"get (?:straight |right )?to the point|cut to the chase|stay on (?:topic|point)|"
+        r"think (?:it )?(?:step by step|out loud)|show your work\w*|play along)\b",
+        rest,
     ):
         return True
     return bool(MATTER.search(rest) or THING.search(rest) or ME.search(rest))
@@ -264,6 +270,7 @@ _THAT_RULE = re.compile(
     r"(?:follow|respect|obey|stick to|do|keep to|adhere to|observe|apply|remember) (?:that|this|it|these|those)\b"
 )
 _ONE_PIECE = re.compile(r"(?:write|give|make) (?:me )?(?:a|an|the|some|one|two|three|this)\b")
+_SOON = re.compile(r"\b(?:today|tonight|tomorrow|right now|for now|this (?:time|week|month|evening|morning))\b")
 _OFFER = re.compile(
     r"(?:let me know|shoot me|hit me up|reach out|drop me|give me a (?:call|shout|ring)|ask away|"
     r"feel free)\b"
@@ -291,7 +298,7 @@ def order_binds(order: Order, situation: Situation) -> bool:
         return ours or order.kind in ("wish", "prefer") or _THAT_RULE.match(rest) is not None
     one_off = ONE_OFF.search(rest) is not None
     if situation.condition:
-        return (situation.lasting or not one_off) and (ours or verb in words.IMPERATIVES)
+        return (ours or order.kind == "bare") and not _SOON.search(rest)
     if situation.lasting:
         return ours or order.kind == "bare"
     # a colon after "answer in one word" brings a job; "be consistent: …" is a manner all the same
