@@ -7,6 +7,7 @@ and a later sentence may take an earlier one back or replace it (`directives.rev
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from memagent.context.directives import chinese, english, revoking
@@ -47,6 +48,7 @@ def standing_instructions(messages: Sequence[Message]) -> tuple[StandingInstruct
     return tuple(standing)
 
 
+@lru_cache(maxsize=8_192)
 def binds(sentence: Sentence) -> bool:
     """Whether the sentence holds an order, wish or ban addressed to the assistant that is meant to last."""
     return (chinese if HAS_CJK.search(sentence.plain) else english).binds(sentence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from memagent.context.directives import english_words as words
@@ -44,6 +45,7 @@ _SPELLINGS = [
 ]
 
 
+@lru_cache(maxsize=8_192)
 def spelled_out(text: str) -> str:
     """Lower case, contractions written out, the commonest slips of the keyboard mended."""
     text = text.lower().replace("’", "'")

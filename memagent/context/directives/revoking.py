@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from memagent.context.directives import matters
@@ -185,6 +186,7 @@ def taken_back(sentence: Sentence, standing: Sequence[str], *, binding: bool) ->
     return found if found or manner.sure else None
 
 
+@lru_cache(maxsize=8_192)
 def _manner(plain: str) -> _Manner | None:
     if _OF_A_RULE.search(plain):
         return _Manner(sure=True, rule=True)
