@@ -46,16 +46,17 @@ class ReadBack:
     async def find(self, ref: str, session_id: str) -> Message:
         """The message with this id, of this session if it has one, else of the session that used it last.
         Raises NotFoundError."""
-        wanted = clean_text(ref).strip()
-        found = [
-            entry
-            for entry in await self._rooms.stores.journal.get(self._rooms.scope, [wanted])
-            if isinstance(entry, Message)
-        ]
+        wanted = clean_text(ref)
+        # models copy references with what stands around them
+        found = await self._messages(wanted) or await self._messages(wanted.strip(" \t\n\"'`[]()<>"))
         if not found:
             raise NotFoundError(f"nothing is kept under {wanted[:80]!r}; copy the reference from its notice")
         here = [entry for entry in found if entry.session_id == session_id]
         return (here or found)[-1]
+
+    async def _messages(self, entry_id: str) -> list[Message]:
+        entries = await self._rooms.stores.journal.get(self._rooms.scope, [entry_id])
+        return [entry for entry in entries if isinstance(entry, Message)]
 
     async def whole(self, entry: Message) -> str:
         """All of its text, exactly. Raises BlobMissingError, StoreCorruptError, StoreError."""
