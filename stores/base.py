@@ -8,6 +8,7 @@ survives a kill of the process. Other processes may write the same store at any 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from stores.records import (
@@ -266,6 +267,15 @@ class Ledger(Protocol):
 
     async def list(self, scope: Scope, *, session_id: str | None = None, limit: int | None = None) -> list[LedgerEntry]:
         """Newest first."""
+        ...
+
+    async def recent(self, scope: Scope, *, model: str, endpoint: str, limit: int = 200) -> list[LedgerEntry]:
+        """Newest first, only calls whose prompt both we and the server have counted: not estimated, without
+        images, both counts above 0."""
+        ...
+
+    async def tokens_since(self, scope: Scope, *, role: str, since: datetime) -> int:
+        """Prompt and completion tokens of a role's calls from that time on, of all models and sessions."""
         ...
 
 

@@ -14,14 +14,13 @@ from memagent.agent.compacting import Compactor
 from memagent.agent.composing import Composer
 from memagent.agent.context_control import ContextControl
 from memagent.agent.helper_calls import HelperModel
+from memagent.agent.looking_back import LookingBack
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
 from memagent.agent.opened import Opened
-from memagent.agent.overflowing import SMALLEST_BOUNDED_RAW, Overflowing
-from memagent.agent.reading_back import PAGE_TOKENS, ReadBack, Selection
+from memagent.agent.overflowing import Overflowing
 from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
-from memagent.agent.searching import Searching
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
 from memagent.agent.toolbox import history_tools, memory_tools, reading_tool
@@ -34,9 +33,9 @@ from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.history import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
+from memagent.tools.definition import Tool
 from stores.errors import StoreError
 from stores.records import (
     ImagePart,
@@ -87,17 +86,34 @@ class Assistant:
         self._memory = MemoryControl(rooms)
         self.context = ContextControl(self._ready, self._one_at_a_time, self._happened.append)
         self._sessions = Sessions(rooms)
-        self._searching = Searching(rooms, self._sessions)
+        self.past = LookingBack(
+            rooms,
+            session_id=lambda: self._session_id,
+            begin=self._begin,
+            ready=self._ready,
+            asking=self._asking,
+        )
+        self._tools = self._own_tools()
+
+    def _own_tools(self) -> dict[str, Tool]:
+        """memagent's own tools, most useful first: a small window offers only the first."""
         recall, remember = memory_tools(self._remember_for_model, self._recall_for_model)
-        (search,) = history_tools(self._search_history_for_model)
-        self._tools = {t.name: t for t in (recall, reading_tool(self._read_for_model), search, remember)}
-        self._read_back = ReadBack(rooms, rooms.host_tools)
+        search, expand = history_tools(self.past.search_for_model, self.past.expand_for_model)
+        read = reading_tool(self.past.read_for_model)
+        return {t.name: t for t in (recall, read, search, expand, remember)}
+
+    def _asking(self) -> frozenset[str]:
+        return frozenset({self._running.exchange_id} if self._running else ())
 
     def warm_up(self) -> None:
         """Begins what takes seconds, the model, the embedder and the indexes, in the background. Calls that
         need one of them begin it themselves."""
         self._begin_indexing()
         self._begin_opening()
+
+    def _begin(self) -> None:
+        self._check_open()
+        self._begin_indexing()
 
     def _begin_indexing(self) -> None:
         if not self._indexing:
@@ -261,52 +277,10 @@ class Assistant:
             await self._view.refresh()
         return memory
 
-    async def search_history(self, query: str, session_id: str | None, limit: int) -> list[HistoryHit]:
-        """Places in what was said or returned, best first; of this session, of another, or of "all". Raises
-        NotFoundError for an unknown session."""
-        self._check_open()
-        self._begin_indexing()
-        return await self._searching.search(query, session_id, self._session_id, limit)
-
-    async def _search_history_for_model(self, query: str, everywhere: bool) -> str:
-        count = (await self._opened()).counter.text
-        asking = {self._running.exchange_id} if self._running else set[str]()
-        return await self._searching.for_model(query, everywhere, self._session_id, asking, count)
-
-    # --- what was shown in part ----------------------------------------------------------------
-
-    async def read_output(self, ref: str, selection: Selection) -> str:
-        """All of an entry's text, byte for byte, or the page that a selection asks for. Raises NotFoundError,
-        StoreError."""
-        self._check_open()
-        entry = await self._read_back.find(ref, self._session_id)
-        if selection.is_all:
-            return await self._read_back.whole(entry)
-        count = TokenCounter().text
-        return await self._read_back.page(
-            entry, selection, session_id=self._session_id, limit_raw=PAGE_TOKENS, count=count
-        )
-
     async def checkup(self, collect: bool) -> Checkup:
         """What is kept where, and the stored outputs that nothing refers to any more, removed if asked to."""
         self._check_open()
         return await check(self._rooms, collect=collect)
-
-    async def _read_for_model(self, ref: str, selection: Selection) -> str:
-        opened = await self._opened()
-        budget, overflowing = opened.composer.budget, opened.overflowing
-        try:
-            entry = await self._read_back.find(ref, self._session_id)
-            cap_raw = max(SMALLEST_BOUNDED_RAW, budget.result_raw(overflowing.results))
-            return await self._read_back.page(
-                entry,
-                selection,
-                session_id=self._session_id,
-                limit_raw=self._read_back.limit_raw(entry, cap_raw, budget.margin_percent),
-                count=opened.counter.text,
-            )
-        except (NotFoundError, StoreError) as error:
-            return f"[{error}]"
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
@@ -450,6 +424,11 @@ class Assistant:
         if profile.notice:
             self._rooms.notices.append(profile.notice)
         composer = Composer(self._rooms, model, counter, offer)
+        try:
+            await composer.learn()
+        except BaseException:
+            await model.close()
+            raise
         return Opened(
             model=model,
             counter=counter,

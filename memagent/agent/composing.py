@@ -19,8 +19,10 @@ from memagent.context.recalled import attach
 from memagent.context.render import ContextBlock, Exchange
 from memagent.events import Usage
 from memagent.llm.client import ChatModel
+from memagent.llm.margin import SAMPLES, MarginLearner, Sample
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
+from stores.records import LedgerEntry
 
 TIGHTEN_SHARE = 0.75
 
@@ -43,17 +45,52 @@ class Composer:
         self._counter = counter
         self._offer = offer
         self.budget = self._own_budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
+        self._margin = MarginLearner(self.budget.margin_percent)
         share = own_share(offer, self.budget.window_tokens, counter)
         self.before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
         self._settings_hash = hashlib.blake2b(
             f"{model.profile.name}|{model.endpoint}|{self.budget.window_tokens}".encode(), digest_size=8
         ).hexdigest()
 
+    async def learn(self) -> None:
+        """Takes the margin from the requests that the ledger holds of this model at this endpoint."""
+        calls = await self._rooms.stores.ledger.recent(
+            self._rooms.scope, model=self._model.profile.name, endpoint=self._model.endpoint, limit=SAMPLES
+        )
+        for call in reversed(calls):
+            self._margin.add(Sample(call.raw_tokens, call.prompt_tokens, call.session_id, call.cached_tokens))
+        self.use_margin()
+
+    def learn_from(self, call: LedgerEntry) -> str | None:
+        """Takes one more request. What the person is to be told if the server cut its prompt, once a session."""
+        if call.estimated or not call.text_only:
+            return None
+        cut = self._margin.add(Sample(call.raw_tokens, call.prompt_tokens, call.session_id, call.cached_tokens))
+        if not cut:
+            return None
+        return (
+            f"{call.endpoint} counted only {call.prompt_tokens:,} tokens of a prompt of about "
+            f"{self.budget.estimated(call.raw_tokens):,}: it seems to cut prompts silently, from their beginning. "
+            f"Set MEMAGENT_WINDOW_TOKENS to the window it really has, or give the model a larger one there (with "
+            f"Ollama num_ctx)."
+        )
+
+    def use_margin(self) -> None:
+        """Between exchanges: from now on prompts are budgeted with what was learned."""
+        learned = self._margin.learned()
+        self.budget = self._own_budget = replace(
+            self._own_budget, margin_percent=learned.percent, margin_source=learned.source
+        )
+
     def tighten(self, prompt: Prompt) -> None:
         """The server found this prompt too long: until `relax` prompts have three quarters of its size."""
         manifest = prompt.manifest
         raw = manifest.total_tokens / manifest.margin * TIGHTEN_SHARE
-        self.budget = replace(self.budget, margin_percent=math.ceil(manifest.budget_tokens * 100 / raw))
+        self.budget = replace(
+            self.budget,
+            margin_percent=math.ceil(manifest.budget_tokens * 100 / raw),
+            margin_source="the server found the last prompt too long",
+        )
 
     def relax(self) -> None:
         """Back to the model's own budget."""

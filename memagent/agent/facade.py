@@ -196,7 +196,7 @@ class Agent(_Facade):
 
     def expand(self, summary_id: str) -> list[Message]:
         """The messages that a summary stands for, oldest first. Raises NotFoundError."""
-        return self._call(self._assistant.context.expand(summary_id))
+        return self._call(self._assistant.past.expand(summary_id))
 
     def edit(self, summary_id: str, text: str) -> Summary:
         """Rewords a summary that is shown; the old one is kept. Raises NotFoundError, ContextError."""
@@ -209,7 +209,7 @@ class Agent(_Facade):
     def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
         """Places in what was said or returned by tools, word for word, best first: in this session (None), in
         the one with this id, or in "all" of them. Raises NotFoundError."""
-        return self._call(self._assistant.search_history(query, session, limit))
+        return self._call(self._assistant.past.search_history(query, session, limit))
 
     def read_output(
         self,
@@ -223,7 +223,7 @@ class Agent(_Facade):
         """The text of a message by its id, also where only a preview is shown: all of it exactly, or the page
         of at most 1,000 tokens that a selector asks for ("41-80", "41-", "-40" for ``lines`` and ``chars``).
         Raises NotFoundError, StoreError."""
-        return self._call(self._assistant.read_output(ref, Selection(lines, chars, grep, json_path)))
+        return self._call(self._assistant.past.read_output(ref, Selection(lines, chars, grep, json_path)))
 
     def checkup(self, *, collect: bool = False) -> Checkup:
         """What is kept where, and which of this user's stored outputs nothing refers to any more and why;
@@ -352,7 +352,7 @@ class AsyncAgent(_Facade):
 
     async def expand(self, summary_id: str) -> list[Message]:
         """See `Agent.expand`."""
-        return await self._call(self._assistant.context.expand(summary_id))
+        return await self._call(self._assistant.past.expand(summary_id))
 
     async def edit(self, summary_id: str, text: str) -> Summary:
         """See `Agent.edit`."""
@@ -364,7 +364,7 @@ class AsyncAgent(_Facade):
 
     async def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
         """See `Agent.search_history`."""
-        return await self._call(self._assistant.search_history(query, session, limit))
+        return await self._call(self._assistant.past.search_history(query, session, limit))
 
     async def read_output(
         self,
@@ -376,7 +376,7 @@ class AsyncAgent(_Facade):
         json_path: str | None = None,
     ) -> str:
         """See `Agent.read_output`."""
-        return await self._call(self._assistant.read_output(ref, Selection(lines, chars, grep, json_path)))
+        return await self._call(self._assistant.past.read_output(ref, Selection(lines, chars, grep, json_path)))
 
     async def checkup(self, *, collect: bool = False) -> Checkup:
         """See `Agent.checkup`."""

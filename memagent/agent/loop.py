@@ -153,6 +153,7 @@ class ExchangeRun:
         before the next one."""
         self._ending = True
         try:
+            self._composer.use_margin()
             await self._view.finish_open()
         except StoreError as error:
             self._emit(Notice(level="warning", text=f"the window could not be brought up to date: {error}"))
@@ -229,14 +230,14 @@ class ExchangeRun:
                     case Retrying(attempt, after, reason):
                         self._emit(Notice(text=f"{reason}; trying again in {after:.0f} s (attempt {attempt})"))
                     case Completion():
-                        return await self._account(piece)
+                        return await self._account(prompt, piece)
         except ModelError as error:
-            await self._ledger(Usage(), time.monotonic() - start, type(error).__name__)
+            await self._ledger(prompt, Usage(), time.monotonic() - start, type(error).__name__)
             raise
         except asyncio.CancelledError:  # what was generated so far is paid for, too
             usage = self._composer.estimated_usage(prompt, self._spoken)
             self._usage += usage
-            await asyncio.shield(self._ledger(usage, time.monotonic() - start, "cancelled"))
+            await asyncio.shield(self._ledger(prompt, usage, time.monotonic() - start, "cancelled"))
             raise
         raise AssertionError("a stream ends with a Completion or an error")
 
@@ -266,9 +267,11 @@ class ExchangeRun:
                 break
         return prompt
 
-    async def _account(self, completion: Completion) -> Completion:
+    async def _account(self, prompt: Prompt, completion: Completion) -> Completion:
         self._usage += completion.usage
-        await self._ledger(completion.usage, completion.latency_seconds, completion.finish_reason)
+        call = await self._ledger(prompt, completion.usage, completion.latency_seconds, completion.finish_reason)
+        if warning := self._composer.learn_from(call):
+            self._emit(Notice(level="warning", text=warning))
         for notice in completion.notices:
             self._emit(Notice(text=notice))
         return completion
@@ -354,25 +357,26 @@ class ExchangeRun:
             "zone": self._rooms.zone,
         }
 
-    async def _ledger(self, usage: Usage, latency_seconds: float, outcome: str) -> None:
-        await self._rooms.stores.ledger.add(
-            self._rooms.scope,
-            LedgerEntry(
-                id=self._rooms.new_id(),
-                session_id=self._view.session_id,
-                exchange_id=self._exchange_id,
-                role="chat",
-                model=self._model.profile.name,
-                endpoint=self._model.endpoint,
-                at=self._rooms.clock(),
-                prompt_tokens=usage.prompt_tokens,
-                cached_tokens=usage.cached_tokens,
-                completion_tokens=usage.completion_tokens,
-                estimated=usage.estimated,
-                latency_seconds=latency_seconds,
-                outcome=outcome,
-            ),
+    async def _ledger(self, prompt: Prompt, usage: Usage, latency_seconds: float, outcome: str) -> LedgerEntry:
+        call = LedgerEntry(
+            id=self._rooms.new_id(),
+            session_id=self._view.session_id,
+            exchange_id=self._exchange_id,
+            role="chat",
+            model=self._model.profile.name,
+            endpoint=self._model.endpoint,
+            at=self._rooms.clock(),
+            prompt_tokens=usage.prompt_tokens,
+            cached_tokens=usage.cached_tokens,
+            completion_tokens=usage.completion_tokens,
+            estimated=usage.estimated,
+            latency_seconds=latency_seconds,
+            outcome=outcome,
+            raw_tokens=prompt.manifest.raw_tokens,
+            text_only=prompt.text_only,
         )
+        await self._rooms.stores.ledger.add(self._rooms.scope, call)
+        return call
 
 
 def _exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Exchange:

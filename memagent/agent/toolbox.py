@@ -16,6 +16,7 @@ Remember = Callable[[str], Awaitable[Memory]]
 Recall = Callable[[str], Awaitable[Sequence[Recalled]]]
 SearchHistory = Callable[[str, bool], Awaitable[str]]
 """Finds places in the history of this session, or (True) of all: lines for the model, "" for none."""
+ExpandSummary = Callable[[str], Awaitable[str]]
 ReadOutput = Callable[[str, Selection], Awaitable[str]]
 
 _Selector = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else str(value))]
@@ -55,8 +56,9 @@ def memory_tools(remember: Remember, recall: Recall) -> list[Tool]:
     return [recall_tool, remember_tool]
 
 
-def history_tools(search: SearchHistory) -> list[Tool]:
-    """`search_history`: what was said or returned by tools, word for word."""
+def history_tools(search: SearchHistory, expand: ExpandSummary) -> list[Tool]:
+    """`search_history`: what was said or returned by tools, word for word; `expand_summary`: what a summary
+    stands for."""
 
     @tool(name="search_history")
     async def search_history_tool(query: str, session: Literal["this", "all"] = "this") -> str:
@@ -69,7 +71,16 @@ def history_tools(search: SearchHistory) -> list[Tool]:
         """
         return await search(query, session == "all") or "Nothing was found."
 
-    return [search_history_tool]
+    @tool(name="expand_summary")
+    async def expand_summary_tool(summary: str) -> str:
+        """Show the messages that a summary of earlier talk stands for, word for word.
+
+        Args:
+            summary: The id in the line "[summary ID]" above the summary.
+        """
+        return await expand(summary)
+
+    return [search_history_tool, expand_summary_tool]
 
 
 def reading_tool(read: ReadOutput) -> Tool:

@@ -192,7 +192,7 @@ def _totals(manifest: Manifest) -> Text:
     lines = [
         f"{manifest.model}: {manifest.total_tokens:,} of {manifest.budget_tokens:,} tokens; "
         f"window {manifest.window_tokens:,} ({manifest.window_source}), "
-        f"{manifest.reserve_tokens:,} kept for the reply, margin {manifest.margin:.2f}",
+        f"{manifest.reserve_tokens:,} kept for the reply, margin {manifest.margin:.2f} ({manifest.margin_source})",
         f"exchanges: {manifest.window_exchanges} in the window, {manifest.left_out_exchanges} left out; "
         f"compaction: {manifest.compaction}; changed at its beginning: {manifest.prefix_break or 'no'}",
         *manifest.shortened,

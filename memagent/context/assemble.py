@@ -74,6 +74,11 @@ class Prompt:
         return not (self.manifest.left_out_exchanges or self.manifest.shortened)
 
     @property
+    def text_only(self) -> bool:
+        """Whether it shows the model no image."""
+        return not any(isinstance(message.get("content"), list) for message in self.wire_messages)
+
+    @property
     def messages(self) -> list[Wire]:
         return [copy.deepcopy(m) if "tool_calls" in m else dict(m) for m in self.wire_messages]
 
@@ -172,7 +177,9 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         reserve_tokens=budget.reserve_tokens,
         budget_tokens=budget.budget_tokens,
         total_tokens=budget.estimated(total_raw),
+        raw_tokens=total_raw,
         margin=budget.margin_percent / 100,
+        margin_source=budget.margin_source,
         sections=_estimated_sections(raw, budget),
         window_exchanges=len(window) - left_out,
         left_out_exchanges=left_out,
@@ -240,7 +247,10 @@ def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
         )
     reserve = min(exact.reserve_tokens, window_tokens - fixed.total_raw)
     margin = max(100, (window_tokens - reserve) * 100 // fixed.total_raw)
-    return replace(fixed, budget=replace(exact, reserve_tokens=reserve, margin_percent=margin))
+    source_text = "what is left of the window"
+    return replace(
+        fixed, budget=replace(exact, reserve_tokens=reserve, margin_percent=margin, margin_source=source_text)
+    )
 
 
 def _fixed(

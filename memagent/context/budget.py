@@ -43,6 +43,8 @@ class Budget:
     """The margin in hundredths: 130 means that a raw count is multiplied by 1.3."""
     recall_limit_tokens: int | None = None
     """A person's own cap on the recalled text of one exchange; None: the default share."""
+    margin_source: str = "start value"
+    """Where the margin comes from, in words."""
 
     @property
     def budget_tokens(self) -> int:

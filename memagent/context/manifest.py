@@ -41,7 +41,10 @@ class Manifest(BaseModel):
     reserve_tokens: int
     budget_tokens: int
     total_tokens: int
+    raw_tokens: int = 0
+    """What was counted, without the margin."""
     margin: float
+    margin_source: str = "start value"
     sections: dict[str, int]
     window_exchanges: int
     left_out_exchanges: int = 0

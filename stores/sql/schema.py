@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, Table, Text, false
 
 from stores.errors import StoreError
 
-HEAD_REVISION = "0002"
+HEAD_REVISION = "0003"
 """The newest revision in ``migrations/versions``."""
 
 # SQLite makes only a column declared INTEGER an alias of the rowid.
@@ -110,6 +110,13 @@ ledger = Table(
     Column("session_id", Text),
     Column("at", BigInteger, nullable=False),
     Column("payload", Text, nullable=False),
+    Column("role", Text, nullable=False, server_default=""),
+    Column("model", Text, nullable=False, server_default=""),
+    Column("endpoint", Text, nullable=False, server_default=""),
+    # Prompt and completion.
+    Column("tokens", BigInteger, nullable=False, server_default="0"),
+    # Whether the server's count of the prompt can be compared with ours.
+    Column("is_sample", Boolean, nullable=False, server_default=false()),
 )
 
 manifests = Table(

@@ -72,22 +72,23 @@ def forgotten(old: Memory) -> Memory:
 
 
 def ledger_entry(number: int, *, session: str | None = "s1", **fields: Any) -> LedgerEntry:
-    return LedgerEntry(
-        id=f"call{number}",
-        session_id=session,
-        exchange_id="e1",
-        role="chat",
-        model="m",
-        endpoint="http://127.0.0.1",
-        at=fields.pop("at", time(number)),
-        prompt_tokens=10,
-        cached_tokens=0,
-        completion_tokens=5,
-        estimated=False,
-        latency_seconds=0.25,
-        outcome="stop",
+    given: dict[str, Any] = {
+        "id": f"call{number}",
+        "session_id": session,
+        "exchange_id": "e1",
+        "role": "chat",
+        "model": "m",
+        "endpoint": "http://127.0.0.1",
+        "at": time(number),
+        "prompt_tokens": 10,
+        "cached_tokens": 0,
+        "completion_tokens": 5,
+        "estimated": False,
+        "latency_seconds": 0.25,
+        "outcome": "stop",
         **fields,
-    )
+    }
+    return LedgerEntry.model_validate(given)
 
 
 def vector(*values: float) -> bytes:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import text
 
 from stores.errors import StoreError
-from stores.sql import SqlStores
+from stores.sql import SqlStores, open_sql
+from stores.sql.engines import WRITE, file_of, make_engine, url_of
+from stores.sql.migrate import SCRIPTS
+from stores.sql.schema import to_micros
 from tests.contract.samples import HARD_TEXTS, U1, U2, WEIRD_SCOPES, ledger_entry, time
 
 
@@ -25,6 +34,83 @@ async def test_ledger_newest_first(stores: SqlStores) -> None:
     assert await stores.ledger.list(U1, limit=1) == [calls[2]]
     assert await stores.ledger.list(U1, session_id="s1") == [calls[2], calls[0]]
     assert await stores.ledger.list(U1, session_id="s9") == []
+
+
+async def test_ledger_recent_samples_of_a_model_at_an_endpoint(stores: SqlStores) -> None:
+    here = {"model": "m", "endpoint": "http://127.0.0.1"}
+    assert await stores.ledger.recent(U1, **here) == []
+    usable = [ledger_entry(n, raw_tokens=8 + n, role=role) for n, role in ((1, "chat"), (2, "summarise"), (3, "chat"))]
+    for call in usable:
+        await stores.ledger.add(U1, call)
+    for number, fields in enumerate(
+        (
+            {"raw_tokens": 0},
+            {"raw_tokens": 9, "prompt_tokens": 0},
+            {"raw_tokens": 9, "estimated": True},
+            {"raw_tokens": 9, "text_only": False},
+            {"raw_tokens": 9, "model": "M"},
+            {"raw_tokens": 9, "endpoint": "http://127.0.0.1:1"},
+        ),
+        start=4,
+    ):
+        await stores.ledger.add(U1, ledger_entry(number, **fields))
+    await stores.ledger.add(U2, ledger_entry(20, raw_tokens=9))
+    await stores.ledger.add(U1, ledger_entry(21, raw_tokens=9, session=None, at=time(2)))
+    assert [call.id for call in await stores.ledger.recent(U1, **here)] == ["call3", "call21", "call2", "call1"]
+    assert await stores.ledger.recent(U1, **here, limit=1) == [usable[2]]
+    assert len(await stores.ledger.recent(U1, model="M", endpoint="http://127.0.0.1")) == 1
+
+
+async def test_ledger_tokens_of_a_role_since_a_time(stores: SqlStores) -> None:
+    assert await stores.ledger.tokens_since(U1, role="summarise", since=time(0)) == 0
+    for number in range(1, 5):
+        call = ledger_entry(number, role="summarise", prompt_tokens=1_000 * number, completion_tokens=number)
+        await stores.ledger.add(U1, call)
+    await stores.ledger.add(U1, ledger_entry(5, role="chat"))
+    await stores.ledger.add(U2, ledger_entry(6, role="summarise"))
+    assert await stores.ledger.tokens_since(U1, role="summarise", since=time(0)) == 10_010
+    assert await stores.ledger.tokens_since(U1, role="summarise", since=time(3)) == 7_007
+    assert await stores.ledger.tokens_since(U1, role="summarise", since=time(9)) == 0
+    with pytest.raises(StoreError):
+        await stores.ledger.tokens_since(U1, role="chat", since=time(0).replace(tzinfo=None))
+
+
+async def test_calls_kept_by_an_older_version_are_found_by_role_and_model(empty_location: str) -> None:
+    calls = [ledger_entry(n, raw_tokens=9 * (n % 2), model=f"m{n % 3}") for n in range(1, 1_203)]
+    payloads = [call.model_dump(mode="json") for call in calls]
+    for payload in payloads:
+        if not payload["raw_tokens"]:  # nor had the oldest of them these fields
+            del payload["raw_tokens"], payload["text_only"]
+    _keep_at_first_revision(empty_location, payloads)
+    stores = open_sql(empty_location)
+    try:
+        found = await stores.ledger.recent(U1, model="m1", endpoint="http://127.0.0.1", limit=1_000)
+        assert found == [c for c in reversed(calls) if c.model == "m1" and c.raw_tokens]
+        assert await stores.ledger.tokens_since(U1, role="chat", since=time(0)) == 15 * len(calls)
+        assert await stores.ledger.list(U1) == calls[::-1]
+    finally:
+        await stores.close()
+
+
+def _keep_at_first_revision(location: str, payloads: list[dict[str, Any]]) -> None:
+    """A database as the first version made it, with these calls in its ledger."""
+    url = url_of(location)
+    if file := file_of(url):
+        file.parent.mkdir()
+    engine = make_engine(url)
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    config.set_main_option("path_separator", "os")
+    add = "INSERT INTO ledger (scope, id, session_id, at, payload) VALUES (:scope, :id, :session, :at, :payload)"
+    with engine.execution_options(**{WRITE: True}).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        rows = [
+            {"scope": U1, "id": p["id"], "session": "s1", "at": number, "payload": json.dumps(p)}
+            for number, p in enumerate(payloads, start=to_micros(time(1)))
+        ]
+        connection.execute(text(add), rows)
+    engine.dispose()
 
 
 async def test_the_last_manifest_of_a_session(stores: SqlStores) -> None:
