@@ -16,7 +16,7 @@ from memagent.agent.helper_calls import HelperFailedError, HelperModel
 from memagent.agent.marks import new_mark, summary_mark, view_mark
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.agent.summarising import MOST_CALLS, SummaryBatch, Wish, leaf_most_raw
+from memagent.agent.summarising import FRAME_RAW, MOST_CALLS, SummaryBatch, Wish, leaf_most_raw
 from memagent.context.budget import INSTRUCTIONS_PERCENT, SUMMARIES_PERCENT, result_cap_raw
 from memagent.context.compact import Goal, Load, Part, Plan, plan
 from memagent.context.instructions import standing_instructions
@@ -64,9 +64,9 @@ class Compactor:
             try:
                 if view.shown.hold:
                     return None
-                if load.total_raw < budget.due_raw:
+                if load.total_raw < budget.due_raw and not self.over_cap(view):
                     return await self._replace_extract(view, tell)
-                made = plan(load, self._goal(least_saving_raw=budget.least_saving_raw))
+                made = plan(load, self._goal(least_saving_raw=budget.least_saving_raw)) or self._only_summaries(view)
                 if made is None:
                     self._tell_once(view, tell, "compaction did not help: the newest exchange alone fills the prompt")
                     return None
@@ -92,6 +92,7 @@ class Compactor:
             kept = tuple(t for t in current.exchange.turns if t.assistant.sequence >= view.shown.from_sequence)
             current = replace(current, exchange=replace(current.exchange, turns=kept))
             made = plan(self._load(view, current), replace(self._goal(), keep_newest=False))
+            made = made or self._only_summaries(view)
             if made is None:
                 self._tell_once(view, tell, "compaction did not help: what is being answered fills the prompt")
                 return None
@@ -119,7 +120,17 @@ class Compactor:
                 wish = Wish(view.session_id, use_model=False)
                 await self._carry_out(view, None, made, "window full", wish, lambda _event: None)
 
+    def over_cap(self, view: SessionView) -> bool:
+        """Whether the summaries take more than their share: they were made for a larger window."""
+        return sum(s.tokens + FRAME_RAW for s in view.summaries) > self._cap_raw(view.shown.instructions)
+
     # --- planning ------------------------------------------------------------------------------
+
+    def _only_summaries(self, view: SessionView) -> Plan | None:
+        if not self.over_cap(view):
+            return None
+        total = self._load(view, None).total_raw
+        return Plan((), 0, 0, total, total)
 
     def _goal(self, *, least_saving_raw: int = 0) -> Goal:
         budget = self._composer.budget
