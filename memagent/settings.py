@@ -53,6 +53,10 @@ class Settings(BaseSettings):
     recall_limit: int = Field(8, ge=0, le=50)
     recall_deadline_seconds: float = Field(3.0, gt=0)
 
+    summary_tokens_per_day: int = Field(2_000_000, ge=0)
+    """What summarising may take of the model in 24 hours, prompts and replies together; then sentences are
+    extracted instead. 0: never ask a model for summaries."""
+
     temperature: float | None = Field(None, ge=0, le=2)
     """None: 0.2 when tools are offered, else the server's own."""
     turn_limit: int = Field(10, ge=1)

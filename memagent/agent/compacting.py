@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from memagent import prompts
 from memagent.agent.composing import Composer
@@ -17,7 +18,7 @@ from memagent.agent.helper_calls import HelperFailedError, HelperModel
 from memagent.agent.marks import new_mark, summary_mark, view_mark
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.agent.summarising import FRAME_RAW, MOST_CALLS, SummaryBatch, Wish, leaf_most_raw
+from memagent.agent.summarising import FRAME_RAW, MOST_CALLS, SUMMARISE, SummaryBatch, Wish, leaf_most_raw
 from memagent.context.budget import INSTRUCTIONS_PERCENT, SUMMARIES_PERCENT, result_cap_raw
 from memagent.context.compact import Goal, Load, Part, Plan, plan
 from memagent.context.instructions import standing_instructions
@@ -72,7 +73,7 @@ class Compactor:
                 if made is None:
                     self._tell_once(view, tell, "compaction did not help: the newest exchange alone fills the prompt")
                     return None
-                if made.exchanges and not self._may_ask(view):
+                if made.exchanges and not await self._may_ask(view):
                     return None  # there is still room to wait in
                 return await self._carry_out(view, None, made, "window full", Wish(view.session_id), tell)
             except HelperFailedError as error:
@@ -99,7 +100,7 @@ class Compactor:
                 self._tell_once(view, tell, "compaction did not help: what is being answered fills the prompt")
                 return None
             tell(Compacting())
-            wish = Wish(view.session_id, use_model=self._may_ask(view), fall_back=True)
+            wish = Wish(view.session_id, use_model=await self._may_ask(view), fall_back=True)
             return await self._carry_out(view, current, made, "window full", wish, tell)
 
     async def asked(self, view: SessionView, keep: str, tell: Tell) -> Compacted | None:
@@ -153,10 +154,15 @@ class Compactor:
         size = sum(self._counter.message(message) for message in messages)
         return Part(size, (freeable(turn, window_tokens, self._counter, freed),))
 
-    def _may_ask(self, view: SessionView) -> bool:
-        """After a failure the summariser is left alone for 1, 2, 4 … messages of the person."""
+    async def _may_ask(self, view: SessionView) -> bool:
+        """After a failure the summariser is left alone for 1, 2, 4 … messages of the person; and what all
+        summaries of a day take is bounded."""
         wait = min(2 ** (view.failures - 1), LONGEST_WAIT_MESSAGES) if view.failures else 0
-        return view.since_failure >= wait
+        if view.since_failure < wait:
+            return False
+        since = self._rooms.clock() - timedelta(days=1)
+        spent = await self._rooms.stores.ledger.tokens_since(self._rooms.scope, role=SUMMARISE, since=since)
+        return spent < self._rooms.settings.summary_tokens_per_day
 
     # --- carrying out --------------------------------------------------------------------------
 
@@ -263,7 +269,7 @@ class Compactor:
     async def _replace_extract(self, view: SessionView, tell: Tell) -> Compacted | None:
         """An extract in the prompt is replaced once the summariser works again. Raises HelperFailedError."""
         extract = next((s for s in view.summaries if s.made_by == "extract"), None)
-        if extract is None or not self._may_ask(view):
+        if extract is None or not await self._may_ask(view):
             return None
         batch = self._batch(Wish(view.session_id))
         units = await self._read_units(view, extract)
