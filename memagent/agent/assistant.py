@@ -28,7 +28,7 @@ from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.history import HistoryHit
+from memagent.memory.hits import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
 from memagent.tools.definition import Tool

@@ -20,7 +20,7 @@ from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.events import Event
 from memagent.memory.embed import Embedder
-from memagent.memory.history import HistoryHit
+from memagent.memory.hits import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.settings import Settings
 from memagent.tools.definition import Tool

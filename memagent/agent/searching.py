@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from memagent.agent.rooms import Rooms
 from memagent.agent.sessions import Sessions
-from memagent.memory.history import HistoryHit, render_hits
+from memagent.memory.hits import HistoryHit, render_hits
 from memagent.sanitize import clean_text
 
 ALL = "all"
