@@ -254,9 +254,12 @@ class Assistant:
         return await self._searching.search(query, session_id, self._session_id, limit)
 
     async def _search_history_for_model(self, query: str, everywhere: bool) -> str:
-        count = (await self._opened()).counter.text
+        opened = await self._opened()
+        cap_raw = opened.overflowing.cap_raw("search_history", opened.overflowing.results)
         asking = {self._running.exchange_id} if self._running else set[str]()
-        return await self._searching.for_model(query, everywhere, self._session_id, asking, count)
+        return await self._searching.for_model(
+            query, everywhere, self._session_id, asking, cap_raw=cap_raw, count=opened.counter.text
+        )
 
     # --- what was shown in part ----------------------------------------------------------------
 
