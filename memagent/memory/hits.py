@@ -137,6 +137,7 @@ def _chosen(found: Sequence[Found], limit: int) -> list[Found]:
 
 
 def hit_of(found: Found, about: str) -> HistoryHit:
+    """A ranked place as it is handed out."""
     entry = found.place.entry
     return HistoryHit(
         entry_id=entry.id,
