@@ -21,7 +21,7 @@ from memagent.context.manifest import Manifest
 from memagent.context.view import Summary
 from memagent.events import Compacted, Event
 from memagent.memory.embed import Embedder
-from memagent.memory.history import HistoryHit
+from memagent.memory.hits import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
