@@ -1,8 +1,8 @@
 """The typed events that every surface consumes: what happens while a message is answered.
 
-Order within one exchange: any `Notice` first, then `Recalled`, then per turn `TextDelta`s and, if
-the model calls tools, `ToolStarted` and `ToolFinished` for each call; `Finished` comes
-once and last (none if an error is raised).
+Order within one exchange: any `Notice` and `Compacted` of background work first, then `Recalled`, then
+per turn `Compacting` and `Compacted` if the prompt would not fit, `TextDelta`s and, if the model calls tools,
+`ToolStarted` and `ToolFinished` for each call; `Finished` comes once and last (none if an error is raised).
 """
 
 from __future__ import annotations
@@ -34,13 +34,28 @@ class Recalled(_Event):
     memory_ids: tuple[str, ...]
 
 
-class Cut(_Event):
-    """Older exchanges left the prompt; they stay in the journal. Figures are tokens of the window."""
+class Compacting(_Event):
+    """The prompt would not fit: the answer waits until older talk is summarised."""
 
-    type: Literal["cut"] = "cut"
+    type: Literal["compacting"] = "compacting"
+
+
+class Compacted(_Event):
+    """Older talk left the prompt; all of it stays in the journal, and `undo` brings it back.
+
+    ``exchanges`` were summarised, of ``freed`` tool results only references are left, ``turns`` of the
+    exchange being answered were summarised. Figures are tokens of the prompt without the newest message.
+    ``extract``: no model could summarise, sentences were taken out instead.
+    """
+
+    type: Literal["compacted"] = "compacted"
+    cause: str
     exchanges: int
+    freed: int = 0
+    turns: int = 0
     before_tokens: int
     after_tokens: int
+    extract: bool = False
 
 
 class TextDelta(_Event):
@@ -99,5 +114,6 @@ class Finished(_Event):
 
 
 Event = Annotated[
-    Notice | Recalled | Cut | TextDelta | ToolStarted | ToolFinished | Finished, Field(discriminator="type")
+    Notice | Recalled | Compacting | Compacted | TextDelta | ToolStarted | ToolFinished | Finished,
+    Field(discriminator="type"),
 ]

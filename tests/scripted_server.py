@@ -7,7 +7,8 @@
 
 A step is a `Reply`, a `Failure`, a text, or a function ``(request_body) -> step``. Steps are taken in the
 order in which requests arrive. When they are used up ``default`` answers, else a 500 that says "script
-exhausted". In strict mode each body is checked as a strict server would (tests/wire.py): a bad one gets
+exhausted". A request for a summary of older talk uses up no step: ``summary`` answers it (None: it is one
+like any other). In strict mode each body is checked as a strict server would (tests/wire.py): a bad one gets
 a 400, uses up no step, and is kept in ``violations``.
 
 As a process: ``python -m tests.scripted_server --replies steps.json --default '{"text": "ok"}'
@@ -30,6 +31,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 
+from memagent import prompts
 from tests.wire import parse_strict, prompt_tokens, violations
 
 Ending = Literal["done", "close", "drop", "reset", "hang", "error"]
@@ -70,6 +72,15 @@ class Failure:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     how: Literal["answer", "reset", "hang"] = "answer"
+
+
+_SUMMARY_PROMPTS = tuple(prompts.text(name, words="", keep="")[:60] for name in ("summarise", "condense"))
+
+
+def is_for_summary(body: dict[str, Any] | None) -> bool:
+    """Whether memagent asks for a summary, not for an answer."""
+    first = (body or {}).get("messages", [{}])[0].get("content")
+    return isinstance(first, str) and first.startswith(_SUMMARY_PROMPTS)
 
 
 Step = Reply | Failure | str | Callable[[dict[str, Any]], Any]
@@ -117,8 +128,10 @@ class ScriptedServer:
         strict: bool = True,
         record_to: Path | None = None,
         port: int = 0,
+        summary: Step | None = "They talked about this and that.",
     ) -> None:
         self.default = default
+        self.summary = summary
         self.models = models
         self.known_models = known_models
         self.api_key = api_key
@@ -140,7 +153,15 @@ class ScriptedServer:
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """Bodies of the chat requests, in order of arrival."""
+        """Bodies of the chat requests, in order of arrival, without those for summaries."""
+        return [body for body in self._all_bodies() if self.summary is None or not is_for_summary(body)]
+
+    @property
+    def summary_bodies(self) -> list[dict[str, Any]]:
+        """Bodies of the requests for summaries, in order of arrival."""
+        return [body for body in self._all_bodies() if is_for_summary(body)]
+
+    def _all_bodies(self) -> list[dict[str, Any]]:
         return [record.body for record in self.records if record.path.endswith("/chat/completions")]
 
     def add(self, *steps: Step) -> None:
@@ -188,7 +209,10 @@ class ScriptedServer:
                 return fail(401, "Incorrect API key provided", "invalid_api_key")
             if self.known_models and body["model"] not in [model["id"] for model in self.models]:
                 return fail(404, f"The model `{body['model']}` does not exist", "model_not_found")
-            step = self._steps.pop(0) if self._steps else self.default
+            if self.summary is not None and is_for_summary(body):
+                step = self.summary
+            else:
+                step = self._steps.pop(0) if self._steps else self.default
             if step is None:
                 self.unexpected.append(record)
                 return fail(500, f"script exhausted at request {len(self.bodies)}")

@@ -14,7 +14,7 @@ import pytest
 from memagent import Agent, tool
 from memagent.agent.loop_thread import shared_loop
 from memagent.errors import AgentClosedError
-from memagent.events import Cut, TextDelta
+from memagent.events import Compacted, TextDelta
 from memagent.memory.embed import EmbeddingService
 from memagent.testing import WordEmbedder
 from stores.records import LedgerEntry, Scope, ToolCall
@@ -119,7 +119,7 @@ def test_a_cut_after_the_answer_is_told(scripted: ScriptedServer, tmp_path: Path
     scripted.add(*["word " * 150] * 12)
     with agent_on(scripted, tmp_path, window_tokens=2_048) as agent:
         events = [event for number in range(12) for event in agent.stream(f"number {number}")]
-    cuts = [event for event in events if isinstance(event, Cut)]
+    cuts = [event for event in events if isinstance(event, Compacted)]
     assert cuts
     assert all(cut.after_tokens < cut.before_tokens for cut in cuts)
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from memagent.agent.attaching import image_parts
+from memagent.agent.compacting import Compactor
 from memagent.agent.composing import Composer
+from memagent.agent.context_control import ContextControl
+from memagent.agent.helper_calls import HelperModel
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
+from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
@@ -43,6 +48,7 @@ INGEST_BATCH = 500
 RECALL_TOOL_ITEMS = 8
 CLOSE_DRAIN_SECONDS = 2.0
 SETTLE_POLL_SECONDS = 0.05
+HAPPENED_KEPT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,8 @@ class _Open:
     model: ChatModel
     counter: TokenCounter
     composer: Composer
+    compactor: Compactor
+    reviser: Reviser
     tools: dict[str, Tool]
 
 
@@ -78,9 +86,13 @@ class Assistant:
         self._running: ExchangeRun | None = None
         self._private = False
         self._background: set[asyncio.Task[None]] = set()
+        self._compacting: asyncio.Task[None] | None = None
+        self._happened: deque[Event] = deque(maxlen=HAPPENED_KEPT)
+        """What compactions in the background did; the next exchange delivers it."""
         self._indexing = False
         self._closed = False
         self._memory = MemoryControl(rooms)
+        self.context = ContextControl(self._ready, self._one_at_a_time, self._happened.append)
         self._sessions = Sessions(rooms)
         self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
 
@@ -139,10 +151,21 @@ class Assistant:
             self._check_open()  # it may have been closed while the model was being opened
             queue: asyncio.Queue[Event | None] = asyncio.Queue()
             self._private = not question.remember
+            if opened.model.profile.one_at_a_time:
+                await self._stop_compacting()
             while self._rooms.notices:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
+            while self._happened:
+                yield self._happened.popleft()
             run = ExchangeRun(
-                self._rooms, view, opened.composer, opened.model, opened.tools, question, queue.put_nowait
+                self._rooms,
+                view,
+                opened.composer,
+                opened.compactor,
+                opened.model,
+                opened.tools,
+                question,
+                queue.put_nowait,
             )
             task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
@@ -163,6 +186,27 @@ class Assistant:
                 await run.stopped()
                 self._running = None
                 self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+                self._compact_later(opened, view)
+
+    def _compact_later(self, opened: _Open, view: SessionView) -> None:
+        """After a reply: older talk makes room if it is time, while the person reads and writes."""
+
+        async def run() -> None:
+            try:
+                done = await opened.compactor.when_due(view, self._happened.append)
+            except StoreError as error:
+                self._rooms.notices.append(f"older talk could not be summarised: {error}")
+            else:
+                self._happened.extend([done] if done else [])
+
+        if self._compacting is None or self._compacting.done():
+            self._compacting = asyncio.create_task(run())
+
+    async def _stop_compacting(self) -> None:
+        """A model that does one thing at a time is the person's now; what was begun is done again later."""
+        if self._compacting is not None and not self._compacting.done():
+            self._compacting.cancel()
+            await asyncio.wait([self._compacting])
 
     async def cancel(self) -> bool:
         """Stops the answer that is being given, if any; what was said is kept. Says whether there was one."""
@@ -239,8 +283,9 @@ class Assistant:
         indexer, scope = self._rooms.indexer, self._rooms.scope
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
-                if self._background:
-                    await asyncio.wait(self._background)  # not gather: running out of time must not stop them
+                working = [*self._background, *([self._compacting] if self._compacting else [])]
+                if working:
+                    await asyncio.wait(working)  # not gather: running out of time must not stop them
                 indexer.try_again()
                 while await indexer.settled(scope):
                     if not indexer.working or indexer.trouble:
@@ -283,6 +328,25 @@ class Assistant:
             self._session_id, self._view = self._rooms.new_id(), None
             return self._session_id
 
+    async def note(self, text: str) -> str:
+        """Journals a host's note, which stands beside the person's next message. Returns its id."""
+        self._check_open()
+        words = clean_text(text).strip()
+        if not words:
+            raise MemagentError("there is nothing to note: the text is empty")
+        note_id = self._rooms.new_id()
+        note = Message(
+            id=note_id,
+            session_id=self._session_id,
+            exchange_id=note_id,
+            at=self._rooms.clock(),
+            zone=self._rooms.zone,
+            role=MessageRole.NOTE,
+            content=words,
+        )
+        await self._rooms.stores.journal.append(self._rooms.scope, [note])
+        return note_id
+
     async def ingest(self, messages: Sequence[Mapping[str, Any]], session_id: str | None) -> int:
         """Journals a transcript and queues its indexing; no model. Returns how many messages it holds."""
         self._check_open()
@@ -291,7 +355,7 @@ class Assistant:
             view = self._view if target == self._session_id else None
             if view is None:
                 opened = await self._opened()
-                view = self._new_view(opened, target)
+                view = opened.composer.new_view(target)
             await view.refresh()
             entries = transcript_entries(
                 messages,
@@ -303,8 +367,7 @@ class Assistant:
             )
             for start in range(0, len(entries), INGEST_BATCH):
                 await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
-            await view.refresh()
-            await (await self._opened()).composer.cut_if_due(view)
+            await (await self._opened()).compactor.without_model(view)
         self._later(self._rooms.indexer.catch_up(self._rooms.scope))
         return len(entries)
 
@@ -321,6 +384,7 @@ class Assistant:
         self._closed = True
         if self._running is not None:
             await self._running.stopped()
+        await self._stop_compacting()
         if self._rooms.embedding.generation is not None:
             with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
                 await self._settle(CLOSE_DRAIN_SECONDS)
@@ -355,7 +419,8 @@ class Assistant:
         except BaseException:
             await model.close()
             raise
-        return _Open(model, counter, composer, tools)
+        compactor = Compactor(self._rooms, composer, HelperModel(self._rooms, model, counter), counter)
+        return _Open(model, counter, composer, compactor, Reviser(self._rooms, composer, counter), tools)
 
     async def _opened(self) -> _Open:
         self._check_open()
@@ -369,19 +434,8 @@ class Assistant:
         self._begin_indexing()
         opened = await self._opened()
         if self._view is None:
-            self._view = self._new_view(opened, self._session_id)
+            self._view = opened.composer.new_view(self._session_id)
         return opened, self._view
-
-    def _new_view(self, opened: _Open, session_id: str) -> SessionView:
-        return SessionView(
-            scope=self._rooms.scope,
-            session_id=session_id,
-            journal=self._rooms.stores.journal,
-            manifests=self._rooms.stores.manifests,
-            memories=self._rooms.stores.memories,
-            counter=opened.counter,
-            budget=opened.composer.budget,
-        )
 
     async def _question(
         self, text: str, attachments: Sequence[str], tool_choice: str | Mapping[str, Any], remember: bool

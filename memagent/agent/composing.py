@@ -1,4 +1,4 @@
-"""Between the session and the prompt: recall for a message, the prompt itself, cuts, the record of it."""
+"""Between the session and the prompt: recall for a message, the prompt itself, the record of it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from memagent import prompts
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, own_share
-from memagent.context.budget import Budget, exchanges_that_fit, reply_reserve
+from memagent.context.budget import Budget, reply_reserve
 from memagent.context.manifest import Candidate, break_cause
 from memagent.context.moment import moment_lines
 from memagent.context.recalled import attach
 from memagent.context.render import ContextBlock, Exchange
-from memagent.events import Cut, Usage
+from memagent.events import Usage
 from memagent.llm.client import ChatModel
 from memagent.llm.margin import SAMPLES, MarginLearner, Sample
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
-from stores.records import LedgerEntry, Mark, MarkKind
+from stores.records import LedgerEntry
 
 TIGHTEN_SHARE = 0.75
 
@@ -33,7 +34,9 @@ def budget_for(model: ChatModel, counter: TokenCounter, reply_tokens: int | None
 
 
 class Composer:
-    """Makes the prompts of one agent. Writes only in `cut`, `block_data` and `record`."""
+    """Makes the prompts of one agent. Writes only in `block_data` and `record`.
+
+    ``before_talk_raw`` is what instructions and tools take in every prompt."""
 
     def __init__(self, rooms: Rooms, model: ChatModel, counter: TokenCounter, offer: Offer) -> None:
         settings = rooms.settings
@@ -44,7 +47,7 @@ class Composer:
         self.budget = self._own_budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
         self._margin = MarginLearner(self.budget.margin_percent)
         share = own_share(offer, self.budget.window_tokens, counter)
-        self._before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
+        self.before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
         self._settings_hash = hashlib.blake2b(
             f"{model.profile.name}|{model.endpoint}|{self.budget.window_tokens}".encode(), digest_size=8
         ).hexdigest()
@@ -55,15 +58,14 @@ class Composer:
             self._rooms.scope, model=self._model.profile.name, endpoint=self._model.endpoint, limit=SAMPLES
         )
         for call in reversed(calls):
-            self._margin.add(Sample(call.raw_tokens, call.prompt_tokens, call.session_id, call.cached_tokens))
+            self._margin.add(_sample(call))
         self.use_margin()
 
     def learn_from(self, call: LedgerEntry) -> str | None:
         """Takes one more request. What the person is to be told if the server cut its prompt, once a session."""
         if call.estimated or not call.text_only:
             return None
-        cut = self._margin.add(Sample(call.raw_tokens, call.prompt_tokens, call.session_id, call.cached_tokens))
-        if not cut:
+        if not self._margin.add(_sample(call)):
             return None
         return (
             f"{call.endpoint} counted only {call.prompt_tokens:,} tokens of a prompt of about "
@@ -93,6 +95,23 @@ class Composer:
         """Back to the model's own budget."""
         self.budget = self._own_budget
 
+    def talk_raw(self, view: SessionView) -> int:
+        """What a prompt without a newest message takes."""
+        return self.before_talk_raw + self._counter.text(view.background) + view.window.tokens_raw(0)
+
+    def new_view(self, session_id: str) -> SessionView:
+        """A session as this model would be shown it; nothing is read yet."""
+        stores = self._rooms.stores
+        return SessionView(
+            scope=self._rooms.scope,
+            session_id=session_id,
+            journal=stores.journal,
+            manifests=stores.manifests,
+            memories=stores.memories,
+            counter=self._counter,
+            window_tokens=self.budget.window_tokens,
+        )
+
     async def last_talk(self) -> datetime | None:
         """When the person last talked, in any session."""
         sessions = await self._rooms.stores.journal.sessions(self._rooms.scope, limit=1)
@@ -115,7 +134,10 @@ class Composer:
         return attach(
             found,
             question=text,
-            moment=moment_lines(self._rooms.clock(), self._rooms.zone, last_at),
+            moment=(
+                *moment_lines(self._rooms.clock(), self._rooms.zone, last_at),
+                *(prompts.text("note", text=" ".join(note.content.split())) for note in view.notes),
+            ),
             budget=self.budget,
             shown_raw=window.recalled_raw(0),
             limit=settings.recall_limit,
@@ -144,6 +166,9 @@ class Composer:
             offer=self._offer,
             window=view.window,
             current=current,
+            background=view.background,
+            freed=frozenset(view.shown.freed),
+            cut_id=view.cut_id,
             candidates=candidates,
             forgotten=tuple(sorted(view.forgotten)),
             settings_hash=self._settings_hash,
@@ -151,45 +176,6 @@ class Composer:
         prompt = assemble(source, self._counter)
         cause = break_cause(view.last_manifest, prompt.manifest)
         return replace(prompt, manifest=prompt.manifest.model_copy(update={"prefix_break": cause})) if cause else prompt
-
-    async def cut_for(self, view: SessionView, prompt: Prompt) -> Cut | None:
-        """The prompt left exchanges out: they and more leave the window, down to the target."""
-        sections = prompt.manifest.sections
-        around = sum(size for name, size in sections.items() if name not in ("window", "recalled"))
-        return await self._cut(view, around * 100 // self.budget.margin_percent, prompt.manifest.left_out_exchanges)
-
-    async def cut_if_due(self, view: SessionView) -> Cut | None:
-        """Between requests: the window is brought down to the target if the next prompt would be too full."""
-        if view.window.tokens_raw(0) + self._before_talk_raw < self.budget.due_raw or len(view.window) < 2:
-            return None
-        return await self._cut(view, self._before_talk_raw, 0)
-
-    async def _cut(self, view: SessionView, around_raw: int, at_least: int) -> Cut | None:
-        before_raw = view.window.tokens_raw(0)
-        wanted = exchanges_that_fit(view.window.sums_raw, max(0, self.budget.target_raw - around_raw))
-        count = max(at_least, min(wanted, len(view.window) - 1))
-        if count < 1:
-            return None
-        from_sequence, after_raw = view.cut_figures(count)
-        cut = Cut(
-            exchanges=count,
-            before_tokens=self.budget.estimated(before_raw),
-            after_tokens=self.budget.estimated(after_raw),
-        )
-        figures = cut.model_dump(include={"exchanges", "before_tokens", "after_tokens"})
-        mark_id = self._rooms.new_id()
-        mark = Mark(
-            id=mark_id,
-            session_id=view.session_id,
-            exchange_id=mark_id,
-            at=self._rooms.clock(),
-            zone=self._rooms.zone,
-            what=MarkKind.CUT,
-            data={"from_sequence": from_sequence, "cause": "the window is full", **figures},
-        )
-        await self._rooms.stores.journal.append(self._rooms.scope, [mark])
-        await view.refresh()
-        return cut
 
     def estimated_usage(self, prompt: Prompt, reply: str) -> Usage:
         """What a call that was broken off took, as far as we can tell."""
@@ -203,3 +189,8 @@ class Composer:
             self._rooms.scope, view.session_id, exchange_id, prompt.manifest.model_dump_json()
         )
         return prompt
+
+
+def _sample(call: LedgerEntry) -> Sample:
+    series = f"{call.role} {call.session_id}"
+    return Sample(call.raw_tokens, call.prompt_tokens, series, call.cached_tokens)

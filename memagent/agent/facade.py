@@ -16,7 +16,8 @@ from memagent.agent.assistant import Assistant, Reply
 from memagent.agent.loop_thread import LoopThread, shared_loop
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
-from memagent.events import Event
+from memagent.context.view import Summary
+from memagent.events import Compacted, Event
 from memagent.memory.embed import Embedder
 from memagent.memory.recall import Recalled
 from memagent.settings import Settings
@@ -177,6 +178,31 @@ class Agent(_Facade):
         """Everything that was said in a session (this one by default), oldest first, in the window or not."""
         return self._call(self._assistant.history(session))
 
+    def compact(self, keep: str = "") -> Compacted | None:
+        """Summarises all of this session but the newest exchange, with an eye on ``keep``; None if there is
+        nothing to do. Nothing is lost, and `undo` takes it back. Raises ContextError."""
+        return self._call(self._assistant.context.compact(keep))
+
+    def undo(self) -> Compacted:
+        """Shows the session as before the last compaction, edit or undo. Raises ContextError."""
+        return self._call(self._assistant.context.undo())
+
+    def summaries(self) -> list[Summary]:
+        """The summaries that prompts of this session show, oldest first."""
+        return self._call(self._assistant.context.summaries())
+
+    def expand(self, summary_id: str) -> list[Message]:
+        """The messages that a summary stands for, oldest first. Raises NotFoundError."""
+        return self._call(self._assistant.context.expand(summary_id))
+
+    def edit(self, summary_id: str, text: str) -> Summary:
+        """Rewords a summary that is shown; the old one is kept. Raises NotFoundError, ContextError."""
+        return self._call(self._assistant.context.edit(summary_id, text))
+
+    def note(self, text: str) -> str:
+        """A note of the host, not the person's words: it stands beside the next message. Returns its id."""
+        return self._call(self._assistant.note(text))
+
     def sessions(self) -> list[Session]:
         """This user's sessions, last used first."""
         return self._call(self._assistant.sessions())
@@ -284,6 +310,30 @@ class AsyncAgent(_Facade):
     async def history(self, session: str | None = None) -> list[Message]:
         """See `Agent.history`."""
         return await self._call(self._assistant.history(session))
+
+    async def compact(self, keep: str = "") -> Compacted | None:
+        """See `Agent.compact`."""
+        return await self._call(self._assistant.context.compact(keep))
+
+    async def undo(self) -> Compacted:
+        """See `Agent.undo`."""
+        return await self._call(self._assistant.context.undo())
+
+    async def summaries(self) -> list[Summary]:
+        """See `Agent.summaries`."""
+        return await self._call(self._assistant.context.summaries())
+
+    async def expand(self, summary_id: str) -> list[Message]:
+        """See `Agent.expand`."""
+        return await self._call(self._assistant.context.expand(summary_id))
+
+    async def edit(self, summary_id: str, text: str) -> Summary:
+        """See `Agent.edit`."""
+        return await self._call(self._assistant.context.edit(summary_id, text))
+
+    async def note(self, text: str) -> str:
+        """See `Agent.note`."""
+        return await self._call(self._assistant.note(text))
 
     async def sessions(self) -> list[Session]:
         """See `Agent.sessions`."""

@@ -7,12 +7,14 @@ any point loses nothing that was acknowledged.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from memagent.agent.compacting import Compactor, Current
 from memagent.agent.composing import Composer
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
@@ -79,6 +81,7 @@ class ExchangeRun:
         rooms: Rooms,
         view: SessionView,
         composer: Composer,
+        compactor: Compactor,
         model: ChatModel,
         tools: Mapping[str, Tool],
         question: Question,
@@ -87,6 +90,7 @@ class ExchangeRun:
         self._rooms = rooms
         self._view = view
         self._composer = composer
+        self._compactor = compactor
         self._model = model
         self._tools = tools
         self._question = question
@@ -148,14 +152,12 @@ class ExchangeRun:
             await self._tidy()
 
     async def _tidy(self) -> None:
-        """The exchange joins the window, and the window is cut if it is due. The answer is kept by now:
-        what fails here is told and made good before the next one."""
+        """The exchange joins the window. The answer is kept by now: what fails here is told and made good
+        before the next one."""
         self._ending = True
         try:
             self._composer.use_margin()
             await self._view.finish_open()
-            if cut := await self._composer.cut_if_due(self._view):
-                self._emit(cut)
         except StoreError as error:
             self._emit(Notice(level="warning", text=f"the window could not be brought up to date: {error}"))
 
@@ -185,7 +187,7 @@ class ExchangeRun:
         self._before = self._view.last_at or await self._composer.last_talk()
         self._view.open_exchange_id = self._exchange_id
         # composed against an unsent prompt first: what can never fit is refused before anything is stored
-        self._composer.prompt(self._view, self._exchange([self._asked]))
+        self._composer.prompt(self._view, _exchange([self._asked], self._block))
         await self._write(self._asked)
 
     async def _remind(self) -> None:
@@ -250,12 +252,23 @@ class ExchangeRun:
     async def _next_prompt(self) -> Prompt:
         current = self._exchange(self._entries)
         prompt = self._composer.prompt(self._view, current, self._candidates)
-        if prompt.manifest.left_out_exchanges and (cut := await self._composer.cut_for(self._view, prompt)):
-            self._emit(cut)
-            done = self._composer.prompt(self._view, current, self._candidates)
-            prompt = replace(done, manifest=done.manifest.model_copy(update={"compaction": "done"}))
+        if not prompt.fits_whole:
+            prompt = await self._made_to_fit(prompt, current)
         self._prompt = await self._composer.record(self._view, self._exchange_id, prompt)
         return self._prompt
+
+    async def _made_to_fit(self, prompt: Prompt, current: Exchange) -> Prompt:
+        """Older talk makes room. If another compaction was under way, its end may be enough."""
+        for _ in range(2):
+            fitted = await self._compactor.to_fit(self._view, Current(current, self._head_ids()), self._emit)
+            current = self._exchange(self._entries)
+            prompt = self._composer.prompt(self._view, current, self._candidates)
+            if fitted:
+                self._emit(fitted)
+                return replace(prompt, manifest=prompt.manifest.model_copy(update={"compaction": "done"}))
+            if prompt.fits_whole:
+                break
+        return prompt
 
     async def _account(self, prompt: Prompt, completion: Completion) -> Completion:
         self._usage += completion.usage
@@ -305,10 +318,13 @@ class ExchangeRun:
         """A cancellation does not stop what has been asked of the journal, so that nothing is written twice."""
         self._entries += await asyncio.shield(self._rooms.stores.journal.append(self._rooms.scope, [entry]))
 
+    def _head_ids(self) -> tuple[str, ...]:
+        """The person's message and what was recalled for it: all before the first turn."""
+        spoke = (isinstance(e, Message) and e.role is MessageRole.ASSISTANT for e in self._entries)
+        return tuple(e.id for e, turn in zip(self._entries, itertools.accumulate(spoke, max), strict=True) if not turn)
+
     def _exchange(self, entries: Sequence[Message | Mark]) -> Exchange:
-        exchange = build_exchange(entries, self._block)
-        assert exchange is not None  # it holds the person's message
-        return exchange
+        return _exchange(self._view.trimmed(entries), self._block)
 
     def _message(self, role: MessageRole, content: str, **more: Any) -> Message:
         return Message(role=role, content=content, remember=self._question.remember, **{**self._envelope(), **more})
@@ -345,3 +361,9 @@ class ExchangeRun:
         )
         await self._rooms.stores.ledger.add(self._rooms.scope, call)
         return call
+
+
+def _exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Exchange:
+    exchange = build_exchange(entries, block)
+    assert exchange is not None  # it holds the person's message
+    return exchange

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from memagent.context.budget import Budget
 from memagent.context.manifest import Manifest
 from memagent.context.render import ContextBlock, ContextLine, build_exchange
+from memagent.context.summary import background
+from memagent.context.view import Summary, View, summary_of, view_of
 from memagent.context.window import ClosedExchange, Window, close_exchange
 from memagent.llm.tokens import TokenCounter
 from stores.base import Journal, Manifests, MemoryTable
-from stores.records import Mark, MarkKind, MemoryState, Message, Scope
+from stores.records import Mark, MarkKind, MemoryState, Message, MessageRole, Scope
 
 
 class SessionView:
@@ -20,6 +21,9 @@ class SessionView:
     several tasks; a call that was cancelled or failed is made good by the next `refresh`.
 
     ``open_exchange_id`` is the exchange that is being answered here and now: it is kept out of the window.
+    ``shown`` says what is shown of the past, ``cut_id`` is its mark ("" without one), ``background`` the text
+    for the system message. ``failures`` counts summaries that failed in a row, ``since_failure`` the messages
+    of the person since. ``notes`` are the host's since the person's last message.
     """
 
     def __init__(
@@ -31,7 +35,7 @@ class SessionView:
         manifests: Manifests,
         memories: MemoryTable,
         counter: TokenCounter,
-        budget: Budget,
+        window_tokens: int,
     ) -> None:
         self.scope = scope
         self.session_id = session_id
@@ -40,11 +44,17 @@ class SessionView:
         self.forgotten: frozenset[str] = frozenset()
         self.last_at: datetime | None = None
         self.last_manifest: Manifest | None = None
+        self.shown = View()
+        self.cut_id = ""
+        self.summaries: tuple[Summary, ...] = ()
+        self.background = ""
+        self.failures = self.since_failure = 0
+        self.notes: list[Message] = []
         self._journal = journal
         self._manifests = manifests
         self._memories = memories
         self._counter = counter
-        self._budget = budget
+        self._window_tokens = window_tokens
         self._entries: dict[str, list[Message | Mark]] = {}
         self._shown: dict[str, frozenset[str]] = {}
         """Which memories were shown beside which exchange; only of exchanges that have some."""
@@ -54,7 +64,7 @@ class SessionView:
         self._one_at_a_time = asyncio.Lock()
         self._pending: dict[str, None] = {}
         """Exchanges whose newest entries the window does not show yet, in order."""
-        self._cut_sequence = 0
+        self._new_cut: Mark | None = None
 
     async def refresh(self) -> None:
         """Reads what is new in the journal, whoever wrote it, and what was forgotten or restored since.
@@ -65,31 +75,96 @@ class SessionView:
         async with self._one_at_a_time:
             if not self._loaded:
                 await self._load()
-            entries = await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence)
-            self._take(entries)
+            await self._read_new()
+            if self._new_cut is not None:
+                await self._adopt(self._new_cut)
             await self._reconsider()
             await self._close([i for i in self._pending if i != self.open_exchange_id])
-            if self._cut_sequence:
-                self._drop_before(self._cut_sequence)
-                self._cut_sequence = 0
 
     async def _load(self) -> None:
-        cut = await self._journal.last_cut(self.scope, self.session_id)
-        self._last_sequence = _from_sequence(cut) - 1 if cut else 0
         stored = await self._manifests.last(self.scope, self.session_id)
         self.last_manifest = Manifest.model_validate_json(stored) if stored else None
+        cut = await self._journal.last_cut(self.scope, self.session_id)
+        await self._begin_at(cut)
         self._loaded = True
+
+    async def load_at(self, cut: Mark | None) -> None:
+        """Shows the session as that mark says, instead of as the newest one does: to see what an older view
+        would take. Not to be refreshed."""
+        await self._begin_at(cut)
+        self._new_cut = None
+        await self._close(list(self._pending))
+
+    async def _begin_at(self, cut: Mark | None) -> None:
+        """Forgets what was read and reads from where the view begins."""
+        for kept in (self._entries, self._shown, self._closed, self._pending):
+            kept.clear()
+        self.window = Window()
+        await self._show(cut)
+        if self.shown.head_ids:
+            head = await self._journal.get(self.scope, self.shown.head_ids)
+            self._take([entry for entry in head if entry.session_id == self.session_id])
+        self._last_sequence = self.shown.from_sequence - 1
+        await self._read_new()
+
+    async def _show(self, cut: Mark | None) -> None:
+        self.shown, self.cut_id = view_of(cut), cut.id if cut else ""
+        marks = await self._journal.get(self.scope, self.shown.summary_ids) if self.shown.summary_ids else []
+        self.summaries = tuple(summary_of(m) for m in marks if isinstance(m, Mark) and m.session_id == self.session_id)
+        self.background = background(self.summaries, self.shown.instructions)
+
+    async def _read_new(self) -> None:
+        self._take(await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence))
 
     def _take(self, entries: Sequence[Message | Mark]) -> None:
         for entry in entries:
             self._last_sequence = entry.sequence
-            if isinstance(entry, Mark) and entry.what is MarkKind.CUT:
-                self._cut_sequence = _from_sequence(entry)
-            else:
-                self._entries.setdefault(entry.exchange_id, []).append(entry)
-                self._pending[entry.exchange_id] = None
+            if isinstance(entry, Mark) and self._noted(entry):
+                continue
+            # of an exchange that began before the view nothing is shown but what the view names
+            if entry.id != entry.exchange_id and entry.exchange_id not in self._entries:
+                continue
+            self._entries.setdefault(entry.exchange_id, []).append(entry)
+            self._pending[entry.exchange_id] = None
             if isinstance(entry, Message):
-                self.last_at = entry.at
+                self._heard(entry)
+
+    def _noted(self, mark: Mark) -> bool:
+        """Takes in a mark about the session itself; False for one about an exchange."""
+        if mark.what is MarkKind.CUT:
+            self._new_cut = mark
+            self.failures = view_of(mark).failures
+        elif mark.what is MarkKind.COMPACTION_FAILED:
+            failures = mark.data.get("failures")
+            self.failures, self.since_failure = failures if isinstance(failures, int) else 1, 0
+        return mark.what in (MarkKind.CUT, MarkKind.SUMMARY, MarkKind.COMPACTION_FAILED)
+
+    def _heard(self, message: Message) -> None:
+        self.last_at = message.at
+        if message.role is MessageRole.NOTE:
+            self.notes.append(message)
+        elif message.role is MessageRole.USER:
+            self.notes.clear()
+            self.since_failure += 1
+
+    async def _adopt(self, cut: Mark) -> None:
+        """Shows what a newer mark says."""
+        self._new_cut = None
+        if cut.id == self.cut_id:
+            return
+        before = self.shown
+        if view_of(cut).from_sequence < before.from_sequence:
+            await self._begin_at(cut)
+            return
+        await self._show(cut)
+        self._drop_before(self.shown.from_sequence)
+        if changed := frozenset(before.freed) ^ frozenset(self.shown.freed):
+            self._pending |= {i: None for i, closed in self._closed.items() if closed.entry_ids & changed}
+
+    def trimmed(self, entries: Sequence[Message | Mark]) -> list[Message | Mark]:
+        """Of an exchange's entries those that the view shows."""
+        start, head = self.shown.from_sequence, self.shown.head_ids
+        return [entry for entry in entries if entry.sequence >= start or entry.id in head]
 
     async def _close(self, exchange_ids: Sequence[str]) -> None:
         if not exchange_ids:
@@ -101,7 +176,7 @@ class SessionView:
             exchange = build_exchange(self._entries[exchange_id], blocks.get(exchange_id, ContextBlock()))
             if exchange is None:
                 continue
-            closed = close_exchange(exchange, self._budget, self._counter)
+            closed = close_exchange(exchange, self._window_tokens, self._counter, frozenset(self.shown.freed))
             self._closed[exchange_id] = closed
             if grows_only:
                 self.window.append(closed)
@@ -156,20 +231,27 @@ class SessionView:
         return frozenset(i for i in ids if states.get(i) is not MemoryState.ACTIVE)
 
     def _drop_before(self, sequence: int) -> None:
-        gone = [i for i, closed in self._closed.items() if closed.exchange.first_sequence < sequence]
-        for exchange_id in gone:
-            del self._closed[exchange_id], self._entries[exchange_id]
-            self._shown.pop(exchange_id, None)
-        if gone:
-            self._rebuild()
+        head = set(self.shown.head_ids)
+        for exchange_id, entries in list(self._entries.items()):
+            if entries[0].sequence >= sequence:
+                continue
+            if head & {entry.id for entry in entries}:
+                self._entries[exchange_id] = self.trimmed(entries)
+                self._pending[exchange_id] = None
+                continue
+            del self._entries[exchange_id]
+            for kept in (self._closed, self._shown, self._pending):
+                kept.pop(exchange_id, None)
+        self._rebuild()
 
-    def cut_figures(self, count: int) -> tuple[int, int]:
-        """The first sequence that stays when ``count`` exchanges leave, and the window's tokens then."""
-        after_raw = self.window.tokens_raw(count)
-        if first_kept := self.window.first_sequence(count):
-            return first_kept, after_raw
+    def first_kept(self, count: int) -> int:
+        """The sequence that the window begins at once the oldest ``count`` exchanges have left."""
+        if count == 0:
+            return self.shown.from_sequence
+        if first := self.window.first_sequence(count):
+            return first
         open_entries = self._entries.get(self.open_exchange_id or "")  # it stays, whole
-        return (open_entries[0].sequence if open_entries else self._last_sequence + 1), after_raw
+        return open_entries[0].sequence if open_entries else self._last_sequence + 1
 
     @property
     def next_sequence(self) -> int:
@@ -181,11 +263,6 @@ class SessionView:
         """The newest exchange, if the person's message in it has no answer yet."""
         newest = next(reversed(self._closed.values()), None)
         return newest.exchange.id if newest and newest.exchange.user and newest.exchange.answer is None else None
-
-
-def _from_sequence(cut: Mark) -> int:
-    value = cut.data.get("from_sequence", 1)
-    return value if isinstance(value, int) else 1
 
 
 def _moment(mark: Mark) -> tuple[str, ...]:

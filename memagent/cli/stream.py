@@ -14,7 +14,7 @@ from rich.status import Status
 from rich.text import Text
 
 from memagent.cli.render import printable
-from memagent.events import Cut, Finished, Notice, TextDelta, ToolFinished, ToolStarted
+from memagent.events import Compacted, Compacting, Finished, Notice, TextDelta, ToolFinished, ToolStarted
 
 if TYPE_CHECKING:
     from memagent import Agent, Event
@@ -97,11 +97,10 @@ class AnswerView:
             case ToolFinished():
                 self._dim(f"{'✗' if event.failed else '←'} {event.name}: {_one_line(event.content)}")
                 self._wait("thinking…")
-            case Cut():
-                self._dim(
-                    f"{event.exchanges} older exchanges left the prompt "
-                    f"({event.before_tokens:,} → {event.after_tokens:,} tokens); they stay in the journal"
-                )
+            case Compacting():
+                self._wait("summarising older talk to make room…")
+            case Compacted():
+                self._dim(compacted_line(event))
                 self._wait("thinking…")
             case Notice():
                 style = {"info": "dim", "warning": "yellow", "error": "red"}[event.level]
@@ -138,3 +137,12 @@ class AnswerView:
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}… ({len(line):,} characters)"
+
+
+def compacted_line(event: Compacted) -> str:
+    """What a compaction did, in a line."""
+    what = [f"{event.exchanges} older exchanges summarised"] if event.exchanges else []
+    what += [f"{event.turns} tool turns summarised"] if event.turns else []
+    what += [f"{event.freed} old tool outputs out"] if event.freed else []
+    figures = f"{event.before_tokens:,} → {event.after_tokens:,} tokens"
+    return f"{', '.join(what) or event.cause} ({figures}); /undo brings all of it back"

@@ -74,6 +74,11 @@ class Prompt:
         return not any(isinstance(message.get("content"), list) for message in self.wire_messages)
 
     @property
+    def fits_whole(self) -> bool:
+        """Whether all that the window and the tool turns hold is in it."""
+        return not (self.manifest.left_out_exchanges or self.manifest.shortened)
+
+    @property
     def messages(self) -> list[Wire]:
         return [copy.deepcopy(m) if "tool_calls" in m else dict(m) for m in self.wire_messages]
 
@@ -91,6 +96,11 @@ class PromptSource:
     offer: Offer
     window: Window
     current: Exchange
+    background: str = ""
+    """Standing instructions and summaries: the end of the system message."""
+    freed: frozenset[str] = frozenset()
+    cut_id: str = ""
+    """The mark that the session's view is of; "" while nothing was compacted."""
     candidates: tuple[Candidate, ...] = ()
     forgotten: tuple[str, ...] = ()
     settings_hash: str = ""
@@ -106,6 +116,8 @@ class _Fixed:
     system: Wire | None
     user: Wire
     system_raw: int
+    summaries_raw: int
+    """The part of ``system_raw`` that standing instructions and summaries take."""
     tools_raw: int
     user_raw: int
     recalled_raw: int
@@ -142,16 +154,17 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
     oldest first, and the manifest says so."""
     fixed = _fit_fixed(source, counter)
     budget, window = fixed.budget, source.window
-    turns = fit_turns(source.current.turns, budget, budget.limit_raw - fixed.total_raw, counter)
+    room_raw = budget.limit_raw - fixed.total_raw
+    turns = fit_turns(source.current.turns, budget.window_tokens, room_raw, counter, source.freed)
     left_out = exchanges_that_fit(window.sums_raw, budget.limit_raw - fixed.total_raw - turns.tokens_raw)
     head = () if fixed.system is None else (fixed.system,)
     recalled_raw = window.recalled_raw(left_out) + fixed.recalled_raw
     total_raw = fixed.total_raw + turns.tokens_raw + window.tokens_raw(left_out)
     raw = {
-        "system": fixed.system_raw,
+        "system": fixed.system_raw - fixed.summaries_raw,
         "tools": fixed.tools_raw,
         "profile": 0,
-        "summaries": 0,
+        "summaries": fixed.summaries_raw,
         "window": window.tokens_raw(left_out) - window.recalled_raw(left_out),
         "recalled": recalled_raw,
         "current": fixed.user_raw - fixed.recalled_raw + turns.tokens_raw + REPLY_PRIMING_TOKENS,
@@ -176,6 +189,8 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         compaction="due" if due else "none",
         candidates=_as_shown(source.candidates, fixed.block),
         system_hash=_hash(fixed.system["content"] if fixed.system else ""),
+        cut_id=source.cut_id,
+        summaries_left_out=bool(source.background) and not fixed.summaries_raw,
         tools_hash=_hash(json.dumps(fixed.offer.tools)),
         settings_hash=source.settings_hash,
         forgotten=source.forgotten,
@@ -185,26 +200,27 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
 
 
 def _fit_fixed(source: PromptSource, counter: TokenCounter) -> _Fixed:
-    for budget, offer, block in _concessions(source, counter):
-        fixed = _fixed(source.current, budget, offer, block, counter)
+    for budget, offer, block, background in _concessions(source, counter):
+        fixed = _fixed(source.current, budget, offer, block, background, counter)
         if fixed.total_raw <= budget.limit_raw:
             return fixed
     return _last_resort(source, counter)
 
 
-def _concessions(source: PromptSource, counter: TokenCounter) -> Iterator[tuple[Budget, Offer, ContextBlock]]:
+def _concessions(source: PromptSource, counter: TokenCounter) -> Iterator[tuple[Budget, Offer, ContextBlock, str]]:
     """From the full prompt down: first recalled text goes, then room for a long reply, then memagent's
-    own text and tools, then the date."""
-    budget, block = source.budget, source.current.block
+    own text and tools, then the date, then the summaries."""
+    budget, block, background = source.budget, source.current.block, source.background
     offer = own_share(source.offer, budget.window_tokens, counter)
-    yield budget, offer, block
+    yield budget, offer, block, background
     moment = ContextBlock(block.moment)
-    yield budget, offer, moment
+    yield budget, offer, moment, background
     budget = replace(budget, reserve_tokens=min(budget.reserve_tokens, MIN_REPLY_TOKENS))
-    yield budget, offer, moment
+    yield budget, offer, moment, background
     bare = host_only(offer)
-    yield budget, bare, moment
-    yield budget, bare, ContextBlock()
+    yield budget, bare, moment, background
+    yield budget, bare, ContextBlock(), background
+    yield budget, bare, ContextBlock(), ""
 
 
 def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
@@ -214,7 +230,7 @@ def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
     bare = host_only(source.offer)
     window_tokens = source.budget.window_tokens
     exact = replace(source.budget, reserve_tokens=MIN_REPLY_TOKENS, margin_percent=100)
-    fixed = _fixed(source.current, exact, bare, ContextBlock(), counter)
+    fixed = _fixed(source.current, exact, bare, ContextBlock(), "", counter)
     message = source.current.user
     parts = {
         "instructions": counter.text(bare.instructions),
@@ -237,9 +253,12 @@ def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
     )
 
 
-def _fixed(current: Exchange, budget: Budget, offer: Offer, block: ContextBlock, counter: TokenCounter) -> _Fixed:
-    system_text = offer.system_text()
-    system = {"role": "system", "content": system_text} if system_text else None
+def _fixed(
+    current: Exchange, budget: Budget, offer: Offer, block: ContextBlock, background: str, counter: TokenCounter
+) -> _Fixed:
+    own_text = offer.system_text()
+    system = _system(own_text, background)
+    system_raw = counter.message(system) if system else 0
     user = user_message(current, block.render())
     return _Fixed(
         budget=budget,
@@ -247,11 +266,21 @@ def _fixed(current: Exchange, budget: Budget, offer: Offer, block: ContextBlock,
         block=block,
         system=system,
         user=user,
-        system_raw=counter.message(system) if system else 0,
+        system_raw=system_raw,
+        summaries_raw=system_raw - _size(_system(own_text, ""), counter) if background else 0,
         tools_raw=counter.tools(offer.tools) if offer.tools else 0,
         user_raw=counter.message(user),
         recalled_raw=block.recalled_raw(counter),
     )
+
+
+def _system(own_text: str, background: str) -> Wire | None:
+    text = "\n\n".join(part for part in (own_text, background) if part)
+    return {"role": "system", "content": text} if text else None
+
+
+def _size(message: Wire | None, counter: TokenCounter) -> int:
+    return counter.message(message) if message else 0
 
 
 def _estimated_sections(raw: dict[str, int], budget: Budget) -> dict[str, int]:

@@ -18,8 +18,16 @@ RECALL_FLOOR_TOKENS = 64
 OWN_SHARE_PERCENT = 15
 RESULT_SHARE_PERCENT = 15
 TURN_SHARE_PERCENT = 30
-CUT_DUE_PERCENT = 75
-CUT_TARGET_PERCENT = 50
+DUE_PERCENT = 75
+TARGET_PERCENT = 40
+LEAST_SAVING_PERCENT = 10
+"""A compaction that would free less of the budget is not worth a break of the prefix."""
+CLOSED_TURNS_PERCENT = 40
+"""The most that the tool turns of one closed exchange take of the window, so that the next message has room."""
+SUMMARIES_PERCENT = 20
+"""Of the window, for summaries and standing instructions together …"""
+INSTRUCTIONS_PERCENT = 5
+"""… of which the instructions take at most so much."""
 OWN_TEXT_FROM_WINDOW_TOKENS = 2_048
 """Smaller windows get none of memagent's own instructions and tools."""
 ALL_TOOLS_FROM_WINDOW_TOKENS = 8_192
@@ -58,13 +66,18 @@ class Budget:
 
     @property
     def due_raw(self) -> int:
-        """From this prompt size on, the oldest exchanges should leave."""
-        return self.limit_raw * CUT_DUE_PERCENT // 100
+        """From this prompt size on, a compaction is due."""
+        return self.limit_raw * DUE_PERCENT // 100
 
     @property
     def target_raw(self) -> int:
-        """The size that a cut goes down to."""
-        return self.limit_raw * CUT_TARGET_PERCENT // 100
+        """The size that a compaction goes down to."""
+        return self.limit_raw * TARGET_PERCENT // 100
+
+    @property
+    def least_saving_raw(self) -> int:
+        """What a compaction that is not forced must free at least."""
+        return self.limit_raw * LEAST_SAVING_PERCENT // 100
 
     def recall_raw(self, shown_raw: int) -> int:
         """Room for the recalled text of one exchange, headings included, when ``shown_raw`` tokens of
@@ -79,6 +92,14 @@ class Budget:
     def result_raw(self, results: int) -> int:
         """The cap of one tool result in a turn with so many results."""
         return min(self.share_raw(RESULT_SHARE_PERCENT), self.share_raw(TURN_SHARE_PERCENT) // max(1, results))
+
+
+def result_cap_raw(window_tokens: int, results: int) -> int:
+    """The most that one of so many results of a turn takes in a prompt, in raw tokens. The cap at which
+    outputs overflow (`Budget.result_raw`) is never above it."""
+    return min(
+        window_tokens * RESULT_SHARE_PERCENT // 100, window_tokens * TURN_SHARE_PERCENT // 100 // max(1, results)
+    )
 
 
 def reply_reserve(window_tokens: int, reply_tokens: int | None) -> int:

@@ -1,20 +1,28 @@
-"""Making the tool turns of the exchange that is being answered fit. Pure.
+"""Making the tool turns of an exchange fit without a compaction: the last resort, kept nowhere. Pure.
 
-An exchange may hold more tool output than a window. The newest turn matters most: the model has not
-seen it yet. Steps, each only if the one before was not enough: results of older turns become a line;
-the newest results share what is left; older turns leave; arguments of the newest calls are shortened;
-it leaves too.
+Outputs overflow when they come and old ones are freed by compactions, so this is for what neither has
+reached yet: transcripts from elsewhere, a smaller model, a preview. The newest turn matters most: the
+model has not seen it yet. Steps, each only if the one before was not enough: results of older turns
+become references; the newest results share what is left; older turns leave; arguments of the newest
+calls are shortened; it leaves too.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memagent.context.budget import Budget
+from memagent.context.budget import result_cap_raw
 from memagent.context.overflow import shorten
-from memagent.context.render import Turn, Wire, call_message, result_message, shortened_arguments, turn_messages
+from memagent.context.render import (
+    Turn,
+    Wire,
+    call_message,
+    reference_message,
+    result_message,
+    shortened_arguments,
+    turn_messages,
+)
 from memagent.llm.tokens import TokenCounter
 
 SMALLEST_RESULT_RAW = 48
@@ -31,17 +39,24 @@ class FittedTurns:
     notes: tuple[str, ...] = ()
 
 
-def fit_turns(turns: Sequence[Turn], budget: Budget, room_raw: int, counter: TokenCounter) -> FittedTurns:
-    """The turns in at most ``room_raw`` tokens, calls and results always together."""
+def fit_turns(
+    turns: Sequence[Turn],
+    window_tokens: int,
+    room_raw: int,
+    counter: TokenCounter,
+    freed: frozenset[str] = frozenset(),
+) -> FittedTurns:
+    """The turns in at most ``room_raw`` tokens, calls and results always together. How a result is shown
+    depends on the window alone, never on the margin, so that it is shown the same ever after."""
     if not turns:
         return FittedTurns((), 0)
-    shown = [turn_messages(turn, budget.result_raw(len(turn.results)), counter) for turn in turns]
+    shown = [turn_messages(turn, result_cap_raw(window_tokens, len(turn.results)), counter, freed) for turn in turns]
     sizes = [_size(messages, counter) for messages in shown]
     notes: list[str] = []
     for index in range(len(turns) - 1):
         if sum(sizes) <= room_raw:
             break
-        brief = _brief(turns[index])
+        brief = [call_message(turns[index]), *(reference_message(result) for result in turns[index].results)]
         if (size := _size(brief, counter)) < sizes[index]:
             shown[index], sizes[index] = brief, size
             notes.append(f"results of tool turn {index + 1} left out")
@@ -82,13 +97,6 @@ def _last_turn(turn: Turn, room_raw: int, counter: TokenCounter, arguments: dict
     frame = counter.message(call) + sum(counter.message(result_message(result, "")) for result in turn.results)
     cap = max(SMALLEST_RESULT_RAW, (room_raw - frame) // max(1, len(turn.results)))
     return [call, *(result_message(r, shorten(r.content, cap, counter.text).text) for r in turn.results)]
-
-
-def _brief(turn: Turn) -> list[Wire]:
-    def line(chars: int) -> str:
-        return json.dumps({"left_out": f"an earlier result of {chars:,} characters, to make room"})
-
-    return [call_message(turn), *(result_message(r, line(len(r.content))) for r in turn.results)]
 
 
 def _size(messages: Sequence[Wire], counter: TokenCounter) -> int:

@@ -56,6 +56,10 @@ class Manifest(BaseModel):
     compaction: Literal["none", "due", "done"] = "none"
     prefix_break: BreakCause | None = None
     candidates: tuple[Candidate, ...] = ()
+    cut_id: str = ""
+    """The mark that says what the prompt shows of the session's past; "" while all of it is in the window."""
+    summaries_left_out: bool = False
+    """There are summaries, but the newest message leaves them no room."""
     system_hash: str = ""
     tools_hash: str = ""
     settings_hash: str = ""
@@ -72,6 +76,8 @@ def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | No
         return "model or settings changed"
     if previous.tools_hash != current.tools_hash:
         return "tool set changed"
+    if previous.cut_id != current.cut_id or previous.summaries_left_out != current.summaries_left_out:
+        return "compaction"
     if previous.system_hash != current.system_hash:
         return "model or settings changed"
     if previous.first_sequence != current.first_sequence:

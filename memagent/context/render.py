@@ -181,10 +181,20 @@ def result_message(result: Message, text: str) -> Wire:
     return {"role": "tool", "tool_call_id": result.call_id, "content": text if text.strip() else "(no output)"}
 
 
-def turn_messages(turn: Turn, cap_raw: int, counter: TokenCounter) -> list[Wire]:
-    """A turn with each result in at most ``cap_raw`` tokens."""
-    shown = [result_message(r, shorten(r.content, cap_raw, counter.text).text) for r in turn.results]
+def turn_messages(turn: Turn, cap_raw: int, counter: TokenCounter, freed: frozenset[str] = frozenset()) -> list[Wire]:
+    """A turn with each result in at most ``cap_raw`` tokens; of those whose ids are ``freed`` a reference."""
+    shown = [
+        reference_message(r) if r.id in freed else result_message(r, shorten(r.content, cap_raw, counter.text).text)
+        for r in turn.results
+    ]
     return [call_message(turn), *shown]
+
+
+def reference_message(result: Message) -> Wire:
+    """A tool message that only says where the result can be read."""
+    chars = result.overflow.chars if result.overflow else len(result.content)
+    text = prompts.text("freed", chars=f"{chars:,}", at=f"{result.at:%Y-%m-%d %H:%M}", ref=result.id)
+    return result_message(result, text)
 
 
 def answer_message(exchange: Exchange) -> Wire:

@@ -51,7 +51,8 @@ class View(BaseModel):
     are that exchange's entries before it which are shown all the same (the person's message, what was
     recalled for it). ``summary_ids`` in order, oldest first. ``freed``: ids of tool results shown as a
     reference only. ``previous``: the CUT mark before this one. ``hold``: the person undid a
-    compaction, so none comes by itself until a prompt would not fit. Figures are estimated tokens
+    compaction, so none comes by itself until a prompt would not fit. ``failures``: how many times in a row
+    summarising has failed by now. Figures are estimated tokens
     of what the prompt shows of the session."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -63,6 +64,7 @@ class View(BaseModel):
     cause: ViewCause = "start"
     previous: str | None = None
     hold: bool = False
+    failures: int = 0
     exchanges: int = 0
     """How many exchanges left the window with this change."""
     before_tokens: int = 0

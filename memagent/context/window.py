@@ -6,21 +6,24 @@ as running sums, so that no prompt costs more in a long session than in a short 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memagent.context.budget import Budget
+from memagent.context.budget import CLOSED_TURNS_PERCENT, result_cap_raw
 from memagent.context.fit import fit_turns
-from memagent.context.render import Exchange, Wire, answer_message, user_message
+from memagent.context.render import Exchange, Turn, Wire, answer_message, reference_message, turn_messages, user_message
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.sameness import normalised
+
+Freeable = tuple[tuple[str, int], ...]
+"""For the results of one turn: entry id, and what showing only a reference saves (raw tokens, above 0)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedExchange:
     """A closed exchange as it stands in prompts. ``tokens_raw`` is all of it, ``recalled_raw`` the part
     that recalled text takes; ``words`` is what was said in it, normalised, between two spaces;
-    ``shortened`` says that of its tool turns only a part is shown."""
+    ``shortened`` says that of its tool turns only a part is shown; ``freeable`` has an item a turn."""
 
     exchange: Exchange
     messages: tuple[Wire, ...]
@@ -29,14 +32,17 @@ class ClosedExchange:
     entry_ids: frozenset[str]
     words: str
     shortened: bool
+    freeable: tuple[Freeable, ...]
 
 
-def close_exchange(exchange: Exchange, budget: Budget, counter: TokenCounter) -> ClosedExchange:
-    """Renders and counts an exchange once. Its tool turns give way, as in a running exchange, so that it
-    leaves room for the next message: else the newest answer could be too large for its prompt."""
+def close_exchange(
+    exchange: Exchange, window_tokens: int, counter: TokenCounter, freed: frozenset[str]
+) -> ClosedExchange:
+    """Renders and counts an exchange once. Its tool turns give way where they would leave no room for the
+    next message: else the newest answer could be too large for its prompt."""
     user, answer = user_message(exchange, exchange.block.render()), answer_message(exchange)
     said_raw = counter.message(user) + counter.message(answer)
-    turns = fit_turns(exchange.turns, budget, max(0, budget.due_raw - said_raw), counter)
+    turns = fit_turns(exchange.turns, window_tokens, window_tokens * CLOSED_TURNS_PERCENT // 100, counter, freed)
     messages = [user, *turns.messages, answer]
     said = [message for message in (exchange.user, exchange.answer) if message is not None]
     for turn in exchange.turns:
@@ -48,8 +54,20 @@ def close_exchange(exchange: Exchange, budget: Budget, counter: TokenCounter) ->
         recalled_raw=exchange.block.recalled_raw(counter),
         entry_ids=frozenset(message.id for message in said),
         shortened=bool(turns.notes),
+        freeable=tuple(freeable(turn, window_tokens, counter, freed) for turn in exchange.turns),
         words=f" {normalised(' '.join(message.content for message in said))} ",
     )
+
+
+def freeable(turn: Turn, window_tokens: int, counter: TokenCounter, freed: frozenset[str]) -> Freeable:
+    """The results of a turn that would be shorter as a reference."""
+    shown = turn_messages(turn, result_cap_raw(window_tokens, len(turn.results)), counter)[1:]
+    savings = (
+        (result.id, counter.message(message) - counter.message(reference_message(result)))
+        for result, message in zip(turn.results, shown, strict=True)
+        if result.id not in freed
+    )
+    return tuple((entry_id, saved) for entry_id, saved in savings if saved > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,11 @@ class Window:
 
     def __len__(self) -> int:
         return len(self._closed)
+
+    @property
+    def exchanges(self) -> Sequence[ClosedExchange]:
+        """Oldest first. Not to be changed by the caller."""
+        return self._closed
 
     @property
     def sums_raw(self) -> list[int]:

@@ -12,6 +12,7 @@ DEFAULT_WINDOW_TOKENS = 8_192
 class ModelProfile:
     """``encoding`` is a tiktoken vocabulary; ``exact`` says that it is the model's own.
     ``window_source`` says where the window's size comes from: "setting", "server", "prices", "default".
+    ``one_at_a_time``: it answers one request at a time, so work in the background must make way for the person.
     ``calls_tools`` False: too small to choose tools well; offered any, it calls them instead of answering."""
 
     name: str
@@ -21,6 +22,7 @@ class ModelProfile:
     exact: bool = False
     image_tokens: int = 1_500
     calls_tools: bool = True
+    one_at_a_time: bool = False
 
     @property
     def notice(self) -> str | None:

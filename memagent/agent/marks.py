@@ -1,0 +1,33 @@
+"""Journal marks about the session itself: summaries, views, failures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memagent.agent.rooms import Rooms
+from memagent.context.view import Summary, View
+from stores.records import Mark, MarkKind
+
+
+def new_mark(rooms: Rooms, session_id: str, what: MarkKind, data: dict[str, Any], mark_id: str | None = None) -> Mark:
+    """A mark that belongs to no exchange."""
+    entry_id = mark_id or rooms.new_id()
+    return Mark(
+        id=entry_id,
+        session_id=session_id,
+        exchange_id=entry_id,
+        at=rooms.clock(),
+        zone=rooms.zone,
+        what=what,
+        data=data,
+    )
+
+
+def view_mark(rooms: Rooms, session_id: str, view: View) -> Mark:
+    """The session is shown like that from now on."""
+    return new_mark(rooms, session_id, MarkKind.CUT, view.model_dump(mode="json"))
+
+
+def summary_mark(rooms: Rooms, session_id: str, summary: Summary) -> Mark:
+    """A summary, under its own id."""
+    return new_mark(rooms, session_id, MarkKind.SUMMARY, summary.model_dump(mode="json", exclude={"id"}), summary.id)
