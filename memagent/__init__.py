@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memagent.context.manifest import Manifest
     from memagent.errors import MemagentError, ModelError, PromptTooLargeError
     from memagent.events import Event
+    from memagent.memory.history import HistoryHit
     from memagent.memory.recall import Recalled
     from memagent.settings import Settings, load_settings
     from memagent.tools.definition import tool
@@ -27,6 +28,7 @@ __all__ = [
     "Agent",
     "AsyncAgent",
     "Event",
+    "HistoryHit",
     "Manifest",
     "MemagentError",
     "Memory",
@@ -48,6 +50,7 @@ _HOMES = {
     "Agent": "memagent.agent.facade",
     "AsyncAgent": "memagent.agent.facade",
     "Event": "memagent.events",
+    "HistoryHit": "memagent.memory.history",
     "Manifest": "memagent.context.manifest",
     "MemagentError": "memagent.errors",
     "ModelError": "memagent.errors",

@@ -15,25 +15,25 @@ import tzlocal
 
 from memagent import prompts
 from memagent.agent.assistant import Assistant
-from memagent.agent.rooms import Clock, Rooms, Stores
+from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Clock, Rooms, Stores
 from memagent.agent.sessions import LAST
 from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
+from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
 from memagent.sanitize import checked_name, clean_text
 from memagent.settings import Settings, load_settings
 from memagent.tools.definition import Tool, tool
 from memagent.tools.running import Approve
-from stores.base import VectorIndex
+from stores.base import BlobStore, VectorIndex
+from stores.blobs import open_blobs
 from stores.records import scope_of
 from stores.sql import SqlStores, open_sql
 from stores.vectors import DeferredVectorIndex
 
-DATABASE_NAME = "memagent.db"
-VECTORS_NAME = "vectors"
 LOCK_NAME = "vectors.lock"
 
 
@@ -62,6 +62,7 @@ async def build_assistant(
     zone = _zone(chosen)
     now: Clock = clock or _utc_now
     sql = await asyncio.to_thread(_open_data, chosen.data_dir)
+    blobs = await asyncio.to_thread(open_blobs, chosen.blob_url or chosen.data_dir / BLOBS_NAME)
     vectors = DeferredVectorIndex(lambda: _chroma(chosen.data_dir / VECTORS_NAME))
     embedding = EmbeddingService(_embedder_loader(embedder, chosen))
     notices: deque[str] = deque(maxlen=50)
@@ -90,10 +91,18 @@ async def build_assistant(
         zone=zone,
         clock=now,
         new_id=_new_id,
-        stores=_stores(sql, vectors),
+        stores=_stores(sql, vectors, blobs),
         embedding=embedding,
         indexer=indexer,
         recaller=recaller,
+        history=HistorySearch(
+            journal=sql.journal,
+            history=sql.history,
+            blobs=blobs,
+            memories=sql.memories,
+            recaller=recaller,
+            deadline_seconds=chosen.recall_deadline_seconds,
+        ),
         open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
         host_tools=host_tools,
         offer=Offer(
@@ -164,12 +173,23 @@ def _embedder_loader(embedder: str | Embedder | None, settings: Settings) -> Cal
     return lambda: embedder
 
 
-def _stores(sql: SqlStores, vectors: VectorIndex) -> Stores:
+def _stores(sql: SqlStores, vectors: VectorIndex, blobs: BlobStore) -> Stores:
     async def close() -> None:
         await vectors.close()
         await sql.close()
 
-    return Stores(sql.journal, sql.memories, sql.lexical, sql.outbox, vectors, sql.ledger, sql.manifests, close)
+    return Stores(
+        journal=sql.journal,
+        memories=sql.memories,
+        lexical=sql.lexical,
+        history=sql.history,
+        outbox=sql.outbox,
+        vectors=vectors,
+        ledger=sql.ledger,
+        manifests=sql.manifests,
+        blobs=blobs,
+        close=close,
+    )
 
 
 async def _open_model(settings: Settings) -> ChatModel:

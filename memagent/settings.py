@@ -36,6 +36,8 @@ class Settings(BaseSettings):
     """Without an endpoint, look for Ollama, llama.cpp or LM Studio on this machine."""
 
     data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("memagent")))
+    blob_url: str | None = None
+    """Where outputs too long for a prompt are kept, as an fsspec URL; None: a folder in the data folder."""
     models_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_cache_dir("memagent")) / "models")
     user: str | None = None
     zone: str | None = None

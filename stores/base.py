@@ -214,19 +214,21 @@ class BlobStore(Protocol):
         """All blobs of the scope, leftovers of crashed writes included, in no order."""
         ...
 
-    async def delete(self, scope: Scope, digests: Sequence[str]) -> None:
-        """Unknown digests are ignored."""
+    async def delete(self, scope: Scope, digests: Sequence[str], *, unused_since: float | None = None) -> None:
+        """Unknown digests are ignored; with ``unused_since`` (seconds since 1970) those put since then stay."""
         ...
 
 
 class Passage(NamedTuple):
     """A piece of a journal entry's text: what a search in the history finds. ``start`` is its offset in
-    characters in the whole text (of the blob, where the text overflowed)."""
+    characters in the whole text (of the blob, where the text overflowed). ``context`` is found by its
+    words too, though it is no part of the text: what a tool was asked for, say."""
 
     entry_id: str
     session_id: str
     start: int
     text: str
+    context: str = ""
 
 
 class PassageHit(NamedTuple):
@@ -252,7 +254,8 @@ class HistoryIndex(Protocol):
         ...
 
     async def search(self, scope: Scope, query: str, *, limit: int, session_id: str | None = None) -> list[PassageHit]:
-        """Best first (BM25 where the engine has it), of one session or of all. Terms as for `LexicalIndex`.
+        """Best first (BM25 where the engine has it), of one session or of all; of equals the newest first.
+        Terms as for `LexicalIndex`, but where a session has none of the rarer terms the common ones serve.
         A query without terms, or a limit of 0, gives []."""
         ...
 

@@ -24,6 +24,8 @@ ROOMS = {
     "sqlalchemy": ("stores/sql/",),
     "alembic": ("stores/sql/",),
     "chromadb": ("stores/chroma.py",),
+    "fsspec": ("stores/blobs.py",),
+    "regex": ("memagent/context/reading.py",),
     "tiktoken": ("memagent/llm/tokens.py",),
     "openai": ("memagent/llm/openai_chat.py",),
     "genai_prices": ("memagent/llm/prices.py",),

@@ -14,14 +14,18 @@ from memagent.agent.compacting import Compactor
 from memagent.agent.composing import Composer
 from memagent.agent.context_control import ContextControl
 from memagent.agent.helper_calls import HelperModel
+from memagent.agent.looking_back import LookingBack
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
+from memagent.agent.opened import Opened
+from memagent.agent.overflowing import Overflowing
 from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
-from memagent.agent.toolbox import memory_tools
+from memagent.agent.toolbox import history_tools, memory_tools, reading_tool
 from memagent.agent.transcripts import transcript_entries
+from memagent.agent.upkeep import Checkup, check
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.context.render import build_exchange
@@ -62,25 +66,13 @@ class Reply:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """What exists only once the model is open."""
-
-    model: ChatModel
-    counter: TokenCounter
-    composer: Composer
-    compactor: Compactor
-    reviser: Reviser
-    tools: dict[str, Tool]
-
-
 class Assistant:
     """One user's agent on one data folder, in one session at a time."""
 
     def __init__(self, rooms: Rooms, session_id: str | None) -> None:
         self._rooms = rooms
         self._session_id = session_id or rooms.new_id()
-        self._opening: asyncio.Task[_Open] | None = None
+        self._opening: asyncio.Task[Opened] | None = None
         self._view: SessionView | None = None
         self._one_at_a_time = asyncio.Lock()
         self._running: ExchangeRun | None = None
@@ -94,7 +86,24 @@ class Assistant:
         self._memory = MemoryControl(rooms)
         self.context = ContextControl(self._ready, self._one_at_a_time, self._happened.append)
         self._sessions = Sessions(rooms)
-        self._tools = {t.name: t for t in memory_tools(self._remember_for_model, self._recall_for_model)}
+        self.past = LookingBack(
+            rooms,
+            session_id=lambda: self._session_id,
+            begin=self._begin,
+            ready=self._ready,
+            asking=self._asking,
+        )
+        self._tools = self._own_tools()
+
+    def _own_tools(self) -> dict[str, Tool]:
+        """memagent's own tools, most useful first: a small window offers only the first."""
+        recall, remember = memory_tools(self._remember_for_model, self._recall_for_model)
+        search, expand = history_tools(self.past.search_for_model, self.past.expand_for_model)
+        read = reading_tool(self.past.read_for_model)
+        return {t.name: t for t in (recall, read, search, expand, remember)}
+
+    def _asking(self) -> frozenset[str]:
+        return frozenset({self._running.exchange_id} if self._running else ())
 
     def warm_up(self) -> None:
         """Begins what takes seconds, the model, the embedder and the indexes, in the background. Calls that
@@ -102,13 +111,17 @@ class Assistant:
         self._begin_indexing()
         self._begin_opening()
 
+    def _begin(self) -> None:
+        self._check_open()
+        self._begin_indexing()
+
     def _begin_indexing(self) -> None:
         if not self._indexing:
             self._indexing = True
             self._rooms.indexer.start()
             self._later(self._rooms.indexer.catch_up(self._rooms.scope))
 
-    def _begin_opening(self) -> asyncio.Task[_Open]:
+    def _begin_opening(self) -> asyncio.Task[Opened]:
         """The task that opens the model; a new one when the last failed: a server may have come up."""
         task = self._opening
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
@@ -157,16 +170,7 @@ class Assistant:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
             while self._happened:
                 yield self._happened.popleft()
-            run = ExchangeRun(
-                self._rooms,
-                view,
-                opened.composer,
-                opened.compactor,
-                opened.model,
-                opened.tools,
-                question,
-                queue.put_nowait,
-            )
+            run = ExchangeRun(self._rooms, view, opened, question, queue.put_nowait)
             task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
             self._running = run
@@ -188,7 +192,7 @@ class Assistant:
                 self._later(self._rooms.indexer.catch_up(self._rooms.scope))
                 self._compact_later(opened, view)
 
-    def _compact_later(self, opened: _Open, view: SessionView) -> None:
+    def _compact_later(self, opened: Opened, view: SessionView) -> None:
         """After a reply: older talk makes room if it is time, while the person reads and writes."""
 
         async def run() -> None:
@@ -272,6 +276,11 @@ class Assistant:
         if self._view is not None:
             await self._view.refresh()
         return memory
+
+    async def checkup(self, collect: bool) -> Checkup:
+        """What is kept where, and the stored outputs that nothing refers to any more, removed if asked to."""
+        self._check_open()
+        return await check(self._rooms, collect=collect)
 
     async def settle(self, timeout_seconds: float | None) -> list[str]:
         """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
@@ -365,6 +374,7 @@ class Assistant:
                 new_id=self._rooms.new_id,
                 open_exchange_id=view.unanswered_exchange_id,
             )
+            entries = await (await self._opened()).overflowing.keep_imported(entries)
             for start in range(0, len(entries), INGEST_BATCH):
                 await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
             await (await self._opened()).compactor.without_model(view)
@@ -403,7 +413,7 @@ class Assistant:
         if not self._opening.cancelled() and self._opening.exception() is None:
             await self._opening.result().model.close()
 
-    async def _open(self) -> _Open:
+    async def _open(self) -> Opened:
         model = await self._rooms.open_model()
         profile = model.profile
         counter = TokenCounter(profile.encoding, profile.exact, profile.image_tokens)
@@ -419,10 +429,17 @@ class Assistant:
         except BaseException:
             await model.close()
             raise
-        compactor = Compactor(self._rooms, composer, HelperModel(self._rooms, model, counter), counter)
-        return _Open(model, counter, composer, compactor, Reviser(self._rooms, composer, counter), tools)
+        return Opened(
+            model=model,
+            counter=counter,
+            composer=composer,
+            compactor=Compactor(self._rooms, composer, HelperModel(self._rooms, model, counter), counter),
+            reviser=Reviser(self._rooms, composer, counter),
+            overflowing=Overflowing(self._rooms, counter, lambda: composer.budget, tools),
+            tools=tools,
+        )
 
-    async def _opened(self) -> _Open:
+    async def _opened(self) -> Opened:
         self._check_open()
         opening = self._begin_opening()
         await asyncio.wait([opening])
@@ -430,7 +447,7 @@ class Assistant:
             self._check_open()
         return opening.result()
 
-    async def _ready(self) -> tuple[_Open, SessionView]:
+    async def _ready(self) -> tuple[Opened, SessionView]:
         self._begin_indexing()
         opened = await self._opened()
         if self._view is None:

@@ -1,32 +1,16 @@
-"""What a person or a host may do with the context of a session: compact it, undo that, look inside, reword."""
+"""What a person or a host may do with the context of a session: compact it, undo that, see and reword its summaries."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Callable
 
-from memagent.agent.compacting import FAILED, Compactor
+from memagent.agent.compacting import FAILED
 from memagent.agent.helper_calls import HelperFailedError
-from memagent.agent.revising import Reviser
-from memagent.agent.session_view import SessionView
+from memagent.agent.looking_back import Ready
 from memagent.context.view import Summary
 from memagent.errors import ContextError
 from memagent.events import Compacted, Event
-from stores.records import Message
-
-
-class OpenContext(Protocol):
-    """What exists once the model is open."""
-
-    @property
-    def compactor(self) -> Compactor: ...
-
-    @property
-    def reviser(self) -> Reviser: ...
-
-
-Ready = Callable[[], Awaitable[tuple[OpenContext, SessionView]]]
 
 
 class ContextControl:
@@ -58,11 +42,6 @@ class ContextControl:
         async with self._one_at_a_time:
             opened, view = await self._ready()
             return await opened.reviser.edit(view, summary_id, text)
-
-    async def expand(self, summary_id: str) -> list[Message]:
-        """See `Reviser.expand`."""
-        opened, view = await self._ready()
-        return await opened.reviser.expand(view, summary_id)
 
     async def summaries(self) -> list[Summary]:
         """Those that are shown, oldest first."""

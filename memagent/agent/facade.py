@@ -14,11 +14,14 @@ from typing import Any, Self, TypeVar
 
 from memagent.agent.assistant import Assistant, Reply
 from memagent.agent.loop_thread import LoopThread, shared_loop
+from memagent.agent.reading_back import Selection
+from memagent.agent.upkeep import Checkup
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Manifest
 from memagent.context.view import Summary
 from memagent.events import Compacted, Event
 from memagent.memory.embed import Embedder
+from memagent.memory.history import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
@@ -193,7 +196,7 @@ class Agent(_Facade):
 
     def expand(self, summary_id: str) -> list[Message]:
         """The messages that a summary stands for, oldest first. Raises NotFoundError."""
-        return self._call(self._assistant.context.expand(summary_id))
+        return self._call(self._assistant.past.expand(summary_id))
 
     def edit(self, summary_id: str, text: str) -> Summary:
         """Rewords a summary that is shown; the old one is kept. Raises NotFoundError, ContextError."""
@@ -202,6 +205,30 @@ class Agent(_Facade):
     def note(self, text: str) -> str:
         """A note of the host, not the person's words: it stands beside the next message. Returns its id."""
         return self._call(self._assistant.note(text))
+
+    def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
+        """Places in what was said or returned by tools, word for word, best first: in this session (None), in
+        the one with this id, or in "all" of them. Raises NotFoundError."""
+        return self._call(self._assistant.past.search_history(query, session, limit))
+
+    def read_output(
+        self,
+        ref: str,
+        *,
+        lines: str | None = None,
+        chars: str | None = None,
+        grep: str | None = None,
+        json_path: str | None = None,
+    ) -> str:
+        """The text of a message by its id, also where only a preview is shown: all of it exactly, or the page
+        of at most 1,000 tokens that a selector asks for ("41-80", "41-", "-40" for ``lines`` and ``chars``).
+        Raises NotFoundError, StoreError."""
+        return self._call(self._assistant.past.read_output(ref, Selection(lines, chars, grep, json_path)))
+
+    def checkup(self, *, collect: bool = False) -> Checkup:
+        """What is kept where, and which of this user's stored outputs nothing refers to any more and why;
+        ``collect`` removes those. Raises StoreError."""
+        return self._call(self._assistant.checkup(collect))
 
     def sessions(self) -> list[Session]:
         """This user's sessions, last used first."""
@@ -325,7 +352,7 @@ class AsyncAgent(_Facade):
 
     async def expand(self, summary_id: str) -> list[Message]:
         """See `Agent.expand`."""
-        return await self._call(self._assistant.context.expand(summary_id))
+        return await self._call(self._assistant.past.expand(summary_id))
 
     async def edit(self, summary_id: str, text: str) -> Summary:
         """See `Agent.edit`."""
@@ -334,6 +361,26 @@ class AsyncAgent(_Facade):
     async def note(self, text: str) -> str:
         """See `Agent.note`."""
         return await self._call(self._assistant.note(text))
+
+    async def search_history(self, query: str, *, session: str | None = None, limit: int = 8) -> list[HistoryHit]:
+        """See `Agent.search_history`."""
+        return await self._call(self._assistant.past.search_history(query, session, limit))
+
+    async def read_output(
+        self,
+        ref: str,
+        *,
+        lines: str | None = None,
+        chars: str | None = None,
+        grep: str | None = None,
+        json_path: str | None = None,
+    ) -> str:
+        """See `Agent.read_output`."""
+        return await self._call(self._assistant.past.read_output(ref, Selection(lines, chars, grep, json_path)))
+
+    async def checkup(self, *, collect: bool = False) -> Checkup:
+        """See `Agent.checkup`."""
+        return await self._call(self._assistant.checkup(collect))
 
     async def sessions(self) -> list[Session]:
         """See `Agent.sessions`."""

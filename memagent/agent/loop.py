@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memagent.agent.compacting import Compactor, Current
-from memagent.agent.composing import Composer
+from memagent.agent.compacting import Current
+from memagent.agent.opened import Opened
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Prompt
@@ -32,8 +32,7 @@ from memagent.events import (
     ToolStarted,
     Usage,
 )
-from memagent.llm.client import ChatModel, ChatRequest, Completion, Retrying, TextPiece
-from memagent.tools.definition import Tool
+from memagent.llm.client import ChatRequest, Completion, Retrying, TextPiece
 from memagent.tools.running import Limits, Outcome, run_calls
 from stores.errors import StoreError
 from stores.records import ImagePart, LedgerEntry, Mark, MarkKind, Message, MessageRole, ToolCall
@@ -80,19 +79,17 @@ class ExchangeRun:
         self,
         rooms: Rooms,
         view: SessionView,
-        composer: Composer,
-        compactor: Compactor,
-        model: ChatModel,
-        tools: Mapping[str, Tool],
+        opened: Opened,
         question: Question,
         emit: Callable[[Event], None],
     ) -> None:
         self._rooms = rooms
         self._view = view
-        self._composer = composer
-        self._compactor = compactor
-        self._model = model
-        self._tools = tools
+        self._composer = opened.composer
+        self._compactor = opened.compactor
+        self._model = opened.model
+        self._tools = opened.tools
+        self._overflowing = opened.overflowing
         self._question = question
         self._emit = emit
         self._entries: list[Message | Mark] = []
@@ -290,11 +287,11 @@ class ExchangeRun:
 
         async def on_finish(outcome: Outcome) -> None:
             call = outcome.call
-            await self._write(
-                self._message(MessageRole.TOOL, outcome.content, call_id=call.id, name=call.name, failed=outcome.failed)
-            )
-            self._emit(ToolFinished(call_id=call.id, name=call.name, content=outcome.content, failed=outcome.failed))
+            # shielded: a result that is there is kept, even if the person stops the answer just now
+            kept = await asyncio.shield(self._keep(outcome))
+            self._emit(ToolFinished(call_id=call.id, name=call.name, content=kept, failed=outcome.failed))
 
+        self._overflowing.begin_turn(len(completion.calls))
         outcomes = await run_calls(
             completion.calls,
             self._tools,
@@ -307,6 +304,25 @@ class ExchangeRun:
         news = bool(results - self._seen)
         self._seen |= results
         return news
+
+    async def _keep(self, outcome: Outcome) -> str:
+        """Journals a result, and returns it as it is shown."""
+        call, ref = outcome.call, self._rooms.new_id()
+        kept = await self._overflowing.keep(outcome.content, call.name, ref)
+        if kept.trouble:
+            self._emit(Notice(level="warning", text=kept.trouble))
+        await self._write(
+            self._message(
+                MessageRole.TOOL,
+                kept.content,
+                id=ref,
+                call_id=call.id,
+                name=call.name,
+                failed=outcome.failed,
+                overflow=kept.overflow,
+            )
+        )
+        return kept.content
 
     async def _end(self, ending: _Ending) -> Answer:
         self._ending = True

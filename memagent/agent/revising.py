@@ -1,4 +1,4 @@
-"""What a person may do with summaries: take a compaction back, read what a summary stands for, reword it."""
+"""What a person may do with summaries: take a compaction back, reword one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from memagent.agent.marks import summary_mark, view_mark
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.budget import SUMMARIES_PERCENT
-from memagent.context.view import Summary, View, summary_of, view_of
+from memagent.context.view import Summary, View, view_of
 from memagent.errors import ContextError, NotFoundError
 from memagent.events import Compacted
 from memagent.llm.tokens import TokenCounter
 from memagent.sanitize import clean_text
-from stores.records import Mark, MarkKind, Message
+from stores.records import Mark
 
 
 class Reviser:
@@ -83,23 +83,6 @@ class Reviser:
             shown = ", ".join(s.id for s in view.summaries) or "none"
             raise NotFoundError(f"no summary {wanted!r} is shown in this session; shown are: {shown}")
         return found[0]
-
-    async def expand(self, view: SessionView, summary_id: str) -> list[Message]:
-        """What a summary stands for, oldest first: every message, whatever level it is of. Raises NotFoundError."""
-        await view.refresh()
-        summary = await self._any(view, summary_id)
-        count = summary.last_sequence - summary.first_sequence + 1
-        entries = await self._rooms.stores.journal.read(
-            view.scope, view.session_id, after_sequence=summary.first_sequence - 1, limit=count
-        )
-        return [entry for entry in entries if isinstance(entry, Message)]
-
-    async def _any(self, view: SessionView, summary_id: str) -> Summary:
-        """Shown or not: a condensed summary links to those it was made of."""
-        for entry in await self._rooms.stores.journal.get(view.scope, [clean_text(summary_id).strip()]):
-            if isinstance(entry, Mark) and entry.what is MarkKind.SUMMARY and entry.session_id == view.session_id:
-                return summary_of(entry)
-        return self.find(view, summary_id)
 
     async def _mark(self, view: SessionView, mark_id: str | None) -> Mark | None:
         found = await self._rooms.stores.journal.get(view.scope, [mark_id]) if mark_id else []

@@ -10,14 +10,29 @@ from datetime import datetime
 from memagent.context.assemble import Offer
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import EmbeddingService
+from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
-from stores.base import Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox, VectorIndex
+from stores.base import (
+    BlobStore,
+    HistoryIndex,
+    Journal,
+    Ledger,
+    LexicalIndex,
+    Manifests,
+    MemoryTable,
+    Outbox,
+    VectorIndex,
+)
 from stores.records import Scope
 
+DATABASE_NAME = "memagent.db"
+VECTORS_NAME = "vectors"
+BLOBS_NAME = "blobs"
+"""What stands in the data folder."""
 Clock = Callable[[], datetime]
 """The time, as an aware datetime."""
 NewId = Callable[[], str]
@@ -31,10 +46,12 @@ class Stores:
     journal: Journal
     memories: MemoryTable
     lexical: LexicalIndex
+    history: HistoryIndex
     outbox: Outbox
     vectors: VectorIndex
     ledger: Ledger
     manifests: Manifests
+    blobs: BlobStore
     close: Callable[[], Awaitable[None]]
 
 
@@ -54,6 +71,7 @@ class Rooms:
     embedding: EmbeddingService
     indexer: Indexer
     recaller: Recaller
+    history: HistorySearch
     open_model: Callable[[], Awaitable[ChatModel]]
     host_tools: dict[str, Tool]
     offer: Offer

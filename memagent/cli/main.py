@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import memagent
-from memagent.cli import commands, memory, model
+from memagent.cli import commands, doctor, history, memory, model
 from memagent.cli.wall import prepare_streams, tell
 from memagent.errors import MemagentError
 from stores.errors import StoreError
@@ -31,8 +31,10 @@ app.command("chat")(commands.chat)
 app.command("ask")(commands.ask)
 app.command("sessions")(commands.sessions)
 app.add_typer(commands.context, name="context")
+app.add_typer(history.app, name="history")
 app.add_typer(memory.app, name="memory")
 app.add_typer(model.app, name="model")
+app.command("doctor")(doctor.doctor)
 
 
 def _print_version(wanted: bool) -> None:

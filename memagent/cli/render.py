@@ -18,7 +18,7 @@ from memagent.errors import NotFoundError
 from memagent.events import Notice
 
 if TYPE_CHECKING:  # the chat's first prompt does not wait for the agent's modules
-    from memagent import Agent, Event, Manifest, Memory, Recalled, Session
+    from memagent import Agent, Event, HistoryHit, Manifest, Memory, Recalled, Session
 
 PIPE_COLUMNS = 200
 BAR_CHARS = 60
@@ -111,6 +111,18 @@ def recalled_table(found: Sequence[Recalled]) -> RenderableType:
         table.add_row(
             memory.id, f"{hit.score:.3f}", memory.kind, _when(memory.said_at), _cell(memory.text), _cell(str(hit.why))
         )
+    return table
+
+
+def history_table(found: Sequence[HistoryHit]) -> RenderableType:
+    """One place in the history a row."""
+    if not found:
+        return Text("nothing found")
+    table = _table("entry", "session", "said", "by", "text", ids=1)
+    for hit in found:
+        by = f"{hit.role} {printable(hit.tool)}" if hit.tool else str(hit.role)
+        about = f"({hit.about}) " if hit.about else ""
+        table.add_row(hit.entry_id, hit.session_id, _when(hit.at), _cell(by), _cell(f"{about}{hit.snippet}", 600))
     return table
 
 

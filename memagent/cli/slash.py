@@ -59,6 +59,10 @@ def _memory(agent: Agent, console: Console, query: str) -> None:
     console.print(render.recalled_table(agent.recall(query)))
 
 
+def _history(agent: Agent, console: Console, query: str) -> None:
+    console.print(render.history_table(agent.search_history(query, session="all")))
+
+
 def _remember(agent: Agent, console: Console, text: str) -> None:
     console.print(Text(f"remembered as {agent.remember(text).id}"))
 
@@ -89,6 +93,7 @@ def _help(_agent: Agent, console: Console, _argument: str) -> None:
 COMMANDS = {
     "/context": Command("", "what the last prompt was made of", _context),
     "/memory": Command("QUERY", "find memories", _memory),
+    "/history": Command("QUERY", "find what was said or returned by tools, in all sessions", _history),
     "/remember": Command("TEXT", "remember a statement", _remember),
     "/forget": Command("ID", "stop recalling a memory", _forget),
     "/sessions": Command("", "list the sessions", _sessions),

@@ -69,14 +69,14 @@ class Prompt:
         return [*self.head, *self.window, *self.tail]
 
     @property
-    def text_only(self) -> bool:
-        """Whether it shows the model no image."""
-        return not any(isinstance(message.get("content"), list) for message in self.wire_messages)
-
-    @property
     def fits_whole(self) -> bool:
         """Whether all that the window and the tool turns hold is in it."""
         return not (self.manifest.left_out_exchanges or self.manifest.shortened)
+
+    @property
+    def text_only(self) -> bool:
+        """Whether it shows the model no image."""
+        return not any(isinstance(message.get("content"), list) for message in self.wire_messages)
 
     @property
     def messages(self) -> list[Wire]:

@@ -29,7 +29,7 @@ def memories_of(entries: Iterable[Message | Mark], now: datetime) -> list[Memory
 
 def _episode_of(entry: Message, now: datetime) -> Memory:
     return Memory(
-        id=_episode_id(entry),
+        id=episode_id(entry),
         kind=MemoryKind.EPISODE,
         text=entry.content,
         trust=_TRUST[entry.role],
@@ -42,7 +42,8 @@ def _episode_of(entry: Message, now: datetime) -> Memory:
     )
 
 
-def _episode_id(entry: Message) -> str:
+def episode_id(entry: Message) -> str:
+    """The id of a message's episode."""
     if not entry.imported:
         return f"e-{entry.id}"
     # ids from elsewhere are unique in their session only: many transcripts begin with "1"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from stores.base import Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox
+from stores.base import HistoryIndex, Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox
 from stores.sql.database import Database, open_database
+from stores.sql.history import SqlHistoryIndex
 from stores.sql.journal import SqlJournal
 from stores.sql.ledger import SqlLedger
 from stores.sql.lexical import SqlLexicalIndex
@@ -24,6 +25,7 @@ class SqlStores:
     journal: Journal
     memories: MemoryTable
     lexical: LexicalIndex
+    history: HistoryIndex
     outbox: Outbox
     ledger: Ledger
     manifests: Manifests
@@ -46,6 +48,7 @@ def open_sql(location: str | Path) -> SqlStores:
         journal=SqlJournal(database),
         memories=SqlMemoryTable(database),
         lexical=SqlLexicalIndex(database),
+        history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
         ledger=SqlLedger(database),
         manifests=SqlManifests(database),

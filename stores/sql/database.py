@@ -30,6 +30,7 @@ class Turn(IntEnum):
     MIGRATE = 1
     JOURNAL = 2
     MEMORIES = 3
+    HISTORY = 4
 
 
 def take_turn(connection: Connection, turn: Turn) -> None:

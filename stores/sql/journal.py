@@ -42,6 +42,14 @@ _SESSIONS = (
     .where(sessions.c.scope == bindparam("scope"))
     .order_by(sessions.c.last_at.desc(), sessions.c.last_position.desc())
 )
+# Every overflowing message holds this text; most that hold it do overflow.
+_OVERFLOWED = (
+    select(*_COLUMNS)
+    .where(entries.c.scope == bindparam("scope"), entries.c.position > bindparam("after"))
+    .where(entries.c.payload.contains('"overflow":{', autoescape=True))
+    .order_by(entries.c.position)
+    .limit(500)
+)
 _ADD = insert(entries).returning(entries.c.position, sort_by_parameter_order=True)
 _ADD_SESSION = insert(sessions)
 _USE_SESSION = update(sessions).where(sessions.c.scope == bindparam("of"), sessions.c.id == bindparam("session_id"))
@@ -101,6 +109,19 @@ class SqlJournal:
         return await self._database.read(
             lambda connection: [_session(row) for row in connection.execute(_SESSIONS.limit(limit), {"scope": scope})]
         )
+
+    async def overflow_digests(self, scope: Scope) -> set[str]:
+        found: set[str] = set()
+        position = 0
+        while True:
+            given = {"scope": scope, "after": position}
+            some = await self._database.read(
+                lambda connection, given=given: [_entry(row) for row in connection.execute(_OVERFLOWED, given)]
+            )
+            if not some:
+                return found
+            position = some[-1].position
+            found |= {entry.overflow.digest for entry in some if isinstance(entry, Message) and entry.overflow}
 
 
 def _append(connection: Connection, scope: Scope, given: Sequence[JournalEntry]) -> list[Message | Mark]:

@@ -1,6 +1,6 @@
 """Words: the lexical index, written by the memory table's transactions.
 
-Each engine's index holds terms that `stores.sql.terms` has made. On SQLite (FTS5, BM25) a scope's
+Each engine's index holds terms that `stores.terms` has made. On SQLite (FTS5, BM25) a scope's
 number is joined to each of its terms, so that no scope ever meets another's postings: counts are
 per scope, and time depends on the scope's own size. Averages of BM25 (number of rows, their length)
 are over all scopes. On PostgreSQL (GIN, ts_rank) the same terms stand in a tsvector.
@@ -17,7 +17,7 @@ from stores.base import LexicalHit
 from stores.records import Scope
 from stores.sql.database import Database
 from stores.sql.schema import scopes
-from stores.sql.terms import document_terms, query_terms
+from stores.terms import document_terms, query_terms
 
 COMMON_SHARE = 0.05
 """Terms in more than this share of a scope's memories are dropped while rarer ones remain …"""
@@ -100,7 +100,7 @@ class PostgresTerms:
     )
 
     def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None:
-        connection.execute(self._put, {"number": number, "terms": _tsvector(scope_number, terms)})
+        connection.execute(self._put, {"number": number, "terms": tsvector_of(scope_number, terms)})
 
     def remove(self, connection: Connection, number: int) -> None:
         connection.execute(self._remove, {"number": number})
@@ -122,7 +122,8 @@ class PostgresTerms:
         return [(id_, score) for id_, score in rows]
 
 
-def _tsvector(scope_number: int, terms: Sequence[str]) -> str:
+def tsvector_of(scope_number: int, terms: Sequence[str]) -> str:
+    """The terms of one text, joined to a scope's number, as PostgreSQL reads a tsvector."""
     # PostgreSQL keeps 255 places a term, and none above 16,383.
     places: dict[str, list[int]] = {}
     size = 0

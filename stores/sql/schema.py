@@ -1,8 +1,8 @@
 """The tables. A change here goes with a new revision in ``migrations/versions`` and a new HEAD_REVISION.
 
 Times that are sorted by are integer microseconds since 1970 (UTC). Records are kept whole as JSON
-in ``payload``; the other columns are what queries need. Indexes and the lexical index
-(``memory_terms``) stand only in the migrations: each engine has its own kind, and naming them here
+in ``payload``; the other columns are what queries need. Indexes and the lexical indexes
+(``memory_terms``, ``passage_terms``) stand only in the migrations: each engine has its own kind, and naming them here
 would load every engine's dialect.
 """
 
@@ -33,6 +33,9 @@ scopes = Table(
     Column("active_count", BigInteger, nullable=False, server_default="0"),
     # The largest outbox number of the scope whose row was dropped.
     Column("dropped_number", BigInteger, nullable=False, server_default="0"),
+    # The journal position up to which passages have been added.
+    Column("history_cursor", BigInteger, nullable=False, server_default="0"),
+    Column("passage_count", BigInteger, nullable=False, server_default="0"),
 )
 
 sessions = Table(
@@ -85,6 +88,17 @@ outbox = Table(
     Column("chunks", Integer),
     Column("vectors", LargeBinary),
     Column("done", Boolean, nullable=False),
+)
+
+passages = Table(
+    "passages",
+    metadata,
+    Column("number", _BigKey, primary_key=True),
+    Column("scope_number", BigInteger, nullable=False),
+    Column("session_id", Text, nullable=False),
+    Column("entry_id", Text, nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("chars", Integer, nullable=False),
 )
 
 ledger = Table(

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from stores.records import Memory, MemoryKind, MemoryState, Scope
 from stores.sql import SqlStores
-from stores.sql.terms import document_terms, query_terms
+from stores.terms import document_terms, query_terms
 from tests.contract.samples import memory
 
 IDS = st.sampled_from("abcde")

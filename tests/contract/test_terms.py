@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stores.sql.terms import TERM_CHARS, document_terms, query_terms
+from stores.terms import TERM_CHARS, document_terms, query_terms
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 
+from stores.base import Passage
 from stores.errors import StoreError
 from stores.sql import open_sql
 from tests.contract.samples import U1, memory, message
@@ -84,12 +85,22 @@ async def hold(location: str, seconds: str) -> None:
         connection.close()
 
 
+async def history(location: str, count: str) -> None:
+    """Adds passages, ten at a time."""
+    stores = open_sql(location)
+    for first in range(0, int(count), 10):
+        given = [Passage(f"e{number}", "s1", 0, f"tea {number}") for number in range(first, first + 10)]
+        await stores.history.add(U1, given, cursor=first + 10)
+        say(first)
+    await stores.close()
+
+
 async def open_only(location: str) -> None:
     """Opens and closes."""
     await open_sql(location).close()
 
 
-COMMANDS = {function.__name__: function for function in (append, remember, fill, hold, open_only)}
+COMMANDS = {function.__name__: function for function in (append, remember, fill, hold, history, open_only)}
 
 if __name__ == "__main__":
     asyncio.run(COMMANDS[sys.argv[1]](*sys.argv[2:]))
