@@ -53,6 +53,9 @@ class Settings(BaseSettings):
     recall_limit: int = Field(8, ge=0, le=50)
     recall_deadline_seconds: float = Field(3.0, gt=0)
 
+    manifest_days: int = Field(90, ge=1)
+    """How long a sent prompt can be replayed; what it took in tokens is kept for ever."""
+
     temperature: float | None = Field(None, ge=0, le=2)
     """None: 0.2 when tools are offered, else the server's own."""
     turn_limit: int = Field(10, ge=1)
