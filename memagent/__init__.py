@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from memagent.agent.facade import Agent, AsyncAgent
     from memagent.context.assemble import Prompt
     from memagent.context.manifest import Manifest
-    from memagent.errors import MemagentError, ModelError, PromptTooLargeError
+    from memagent.context.view import Summary
+    from memagent.errors import ContextError, MemagentError, ModelError, PromptTooLargeError
     from memagent.events import Event
     from memagent.memory.history import HistoryHit
     from memagent.memory.recall import Recalled
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent",
     "AsyncAgent",
+    "ContextError",
     "Event",
     "HistoryHit",
     "Manifest",
@@ -41,6 +43,7 @@ __all__ = [
     "Session",
     "Settings",
     "StoreError",
+    "Summary",
     "__version__",
     "load_settings",
     "tool",
@@ -49,6 +52,7 @@ __all__ = [
 _HOMES = {
     "Agent": "memagent.agent.facade",
     "AsyncAgent": "memagent.agent.facade",
+    "ContextError": "memagent.errors",
     "Event": "memagent.events",
     "HistoryHit": "memagent.memory.history",
     "Manifest": "memagent.context.manifest",
@@ -63,6 +67,7 @@ _HOMES = {
     "Session": "stores.records",
     "Settings": "memagent.settings",
     "StoreError": "stores.errors",
+    "Summary": "memagent.context.view",
     "load_settings": "memagent.settings",
     "tool": "memagent.tools.definition",
 }

@@ -55,6 +55,9 @@ class Settings(BaseSettings):
 
     manifest_days: int = Field(90, ge=1)
     """How long a sent prompt can be replayed; what it took in tokens is kept for ever."""
+    summary_tokens_per_day: int = Field(2_000_000, ge=0)
+    """What summarising may take of the model in 24 hours, prompts and replies together; then sentences are
+    extracted instead. 0: never ask a model for summaries."""
 
     temperature: float | None = Field(None, ge=0, le=2)
     """None: 0.2 when tools are offered, else the server's own."""

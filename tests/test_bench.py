@@ -14,12 +14,12 @@ import pytest
 
 from memagent.bench.context import run_window, time_assembly
 from memagent.bench.conversation import KINDS, conversation
-from memagent.bench.exam import best_reference, content_words
+from memagent.bench.exam import bench_exam, best_reference, content_words
 from memagent.bench.facts import facts
 from memagent.bench.harness import extract
 from memagent.bench.meter import Meter, Scale
 from memagent.bench.minutes import fixed_system, standing_text
-from memagent.bench.planting import FULL, LOOK_ALIKES, REVOKED, STANDING, exam_talk
+from memagent.bench.planting import FULL, LOOK_ALIKES, REVOKED, STANDING, Amount, exam_talk
 from memagent.bench.verbatim import newest_verbatim
 from memagent.bench.words import Writer
 from memagent.context.summary import background
@@ -133,6 +133,17 @@ def test_a_preview_does_not_grow_with_the_session() -> None:
     found = asyncio.run(time_assembly(32_768, (100, 3_000), rounds=60))
     assert max(found.median_ms.values()) < 50
     assert found.growth < 4
+
+
+@pytest.mark.timeout(300)
+def test_a_short_exam_is_passed() -> None:
+    """Facts are found, instructions stand, summaries are small: the floors on a short talk in a small window."""
+    report = asyncio.run(bench_exam(windows=(8_192,), amount=Amount(110, 8, 40)))
+    (exam,) = report.exams
+    assert exam.rows[0].any_call == 8, exam.misses
+    assert exam.lost_standing == exam.kept_revoked == exam.mistaken == ()
+    assert exam.summaries.leaves > 0
+    assert report.missed() == []
 
 
 def _said(number: int, role: MessageRole, content: str, **more: Any) -> Message:

@@ -46,7 +46,7 @@ def test_help_is_quick(shell: Shell) -> None:
 
 def test_every_command_has_help(shell: Shell) -> None:
     listed = shell.run("--help").stdout
-    for command in ("chat", "ask", "sessions", "context", "memory", "model"):
+    for command in ("chat", "ask", "sessions", "context", "history", "memory", "model"):
         assert command in listed
         assert "Usage: memagent" in shell.run(command, "--help").stdout
     assert shell.run("--version").stdout.startswith("memagent 0.")
@@ -61,6 +61,7 @@ def test_every_command_has_help(shell: Shell) -> None:
         ("ask", "hi", "--session", "a", "--continue"),
         ("memory", "add", " "),
         ("memory", "search", "x", "--limit", "0"),
+        ("history", "search", "x", "--session", "a", "--all"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(shell: Shell, args: tuple[str, ...]) -> None:
@@ -122,9 +123,11 @@ def test_an_unknown_session_is_one_line(shell: Shell) -> None:
 def test_slash_commands_from_a_pipe(shell: Shell, server: ScriptedServer) -> None:
     server.add(say("Hello."), say("Again."))
     lines = ["/help", "Hi", "/remember I prefer trains to planes", "/memory how do I like to travel", "/context"]
+    lines.append("/history hello")
     done = shell.run("chat", given="\n".join([*lines, "/new", "Once more", "/sessions", "/quit", "not sent"]))
     assert "/forget ID" in done.stdout
     assert "trains" in done.stdout
+    assert re.search(r"assistant +Hello\.", done.stdout)
     assert re.search(r"\bcurrent +\d", done.stdout)
     assert "\x1b" not in done.stdout
     assert len(server.bodies) == 2
@@ -290,6 +293,22 @@ def test_memories_are_added_found_forgotten_and_restored(shell: Shell) -> None:
     assert shell.json("memory", "show", added["id"])["state"] == "active"
     assert "trains" in shell.run("memory", "list").stdout
     assert "nosuch" in shell.run("memory", "show", "nosuch", code=1).stderr
+
+
+def test_the_history_is_searched(shell: Shell, server: ScriptedServer) -> None:
+    server.add(say("Noted: K-4471."), say("Fine."))
+    shell.run("ask", "Maya rented a locker, its code is K-4471")
+    shell.run("ask", "Good morning")
+    assert shell.json("history", "search", "code of the locker") == []  # the last session only
+    old = shell.json("sessions")[1]["id"]
+    for where in (("--all",), ("--session", old[:8])):
+        hit = shell.json("history", "search", "code of the locker", *where)[0]
+        assert (hit["role"], hit["session_id"]) == ("user", old)
+        assert "K-4471" in hit["snippet"]
+        assert "K-4471" in shell.run("history", "search", "code of the locker", *where).stdout
+    assert "nothing found" in shell.run("history", "search", "zeppelin", "--all").stdout
+    assert shell.json("history", "search", "locker", "--all", "--user", "bob") == []
+    assert "nosuch" in shell.run("history", "search", "x", "--session", "nosuch", code=1).stderr
 
 
 def test_users_do_not_see_each_other(shell: Shell) -> None:

@@ -191,7 +191,7 @@ class Assistant:
             finally:
                 await run.stopped()
                 self._running = None
-                self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+                self._index_later()
                 self._compact_later(opened, view)
 
     def _compact_later(self, opened: Opened, view: SessionView) -> None:
@@ -381,7 +381,7 @@ class Assistant:
             for start in range(0, len(entries), INGEST_BATCH):
                 await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
             await (await self._opened()).compactor.without_model(view)
-        self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+        self._index_later()
         return len(entries)
 
     # --- opening and closing -------------------------------------------------------------------
@@ -466,6 +466,11 @@ class Assistant:
         if not words.strip() and not images:
             raise MemagentError("there is nothing to answer: the message is empty")
         return Question(words, images, tool_choice, remember)
+
+    def _index_later(self) -> None:
+        """What was said can be recalled and searched soon, without anybody waiting for it."""
+        self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+        self._later(self._rooms.history.catch_up(self._rooms.scope))
 
     def _later(self, work: Any) -> None:
         async def run() -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from memagent.agent.composing import Composer
 from memagent.agent.helper_calls import HelperFailedError, HelperModel
 from memagent.agent.marks import new_mark, summary_mark, view_mark
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.agent.summarising import MOST_CALLS, SummaryBatch, Wish, leaf_most_raw
+from memagent.agent.summarising import FRAME_RAW, MOST_CALLS, SUMMARISE, SummaryBatch, Wish, leaf_most_raw
 from memagent.context.budget import INSTRUCTIONS_PERCENT, SUMMARIES_PERCENT, result_cap_raw
 from memagent.context.compact import Goal, Load, Part, Plan, plan
 from memagent.context.instructions import standing_instructions
@@ -64,13 +65,13 @@ class Compactor:
             try:
                 if view.shown.hold:
                     return None
-                if load.total_raw < budget.due_raw:
+                if load.total_raw < budget.due_raw and not self.over_cap(view):
                     return await self._replace_extract(view, tell)
-                made = plan(load, self._goal(least_saving_raw=budget.least_saving_raw))
+                made = plan(load, self._goal(least_saving_raw=budget.least_saving_raw)) or self._only_summaries(view)
                 if made is None:
                     self._tell_once(view, tell, "compaction did not help: the newest exchange alone fills the prompt")
                     return None
-                if made.exchanges and not self._may_ask(view):
+                if made.exchanges and not await self._may_ask(view):
                     return None  # there is still room to wait in
                 return await self._carry_out(view, None, made, "window full", Wish(view.session_id), tell)
             except HelperFailedError as error:
@@ -92,11 +93,12 @@ class Compactor:
             kept = tuple(t for t in current.exchange.turns if t.assistant.sequence >= view.shown.from_sequence)
             current = replace(current, exchange=replace(current.exchange, turns=kept))
             made = plan(self._load(view, current), replace(self._goal(), keep_newest=False))
+            made = made or self._only_summaries(view)
             if made is None:
                 self._tell_once(view, tell, "compaction did not help: what is being answered fills the prompt")
                 return None
             tell(Compacting())
-            wish = Wish(view.session_id, use_model=self._may_ask(view), fall_back=True)
+            wish = Wish(view.session_id, use_model=await self._may_ask(view), fall_back=True)
             return await self._carry_out(view, current, made, "window full", wish, tell)
 
     async def asked(self, view: SessionView, keep: str, tell: Tell) -> Compacted | None:
@@ -119,7 +121,17 @@ class Compactor:
                 wish = Wish(view.session_id, use_model=False)
                 await self._carry_out(view, None, made, "window full", wish, lambda _event: None)
 
+    def over_cap(self, view: SessionView) -> bool:
+        """Whether the summaries take more than their share: they were made for a larger window."""
+        return sum(s.tokens + FRAME_RAW for s in view.summaries) > self._cap_raw(view.shown.instructions)
+
     # --- planning ------------------------------------------------------------------------------
+
+    def _only_summaries(self, view: SessionView) -> Plan | None:
+        if not self.over_cap(view):
+            return None
+        total = self._load(view, None).total_raw
+        return Plan((), 0, 0, total, total)
 
     def _goal(self, *, least_saving_raw: int = 0) -> Goal:
         budget = self._composer.budget
@@ -140,10 +152,15 @@ class Compactor:
         size = sum(self._counter.message(message) for message in messages)
         return Part(size, (freeable(turn, window_tokens, self._counter, freed),))
 
-    def _may_ask(self, view: SessionView) -> bool:
-        """After a failure the summariser is left alone for 1, 2, 4 … messages of the person."""
+    async def _may_ask(self, view: SessionView) -> bool:
+        """After a failure the summariser is left alone for 1, 2, 4 … messages of the person; and what all
+        summaries of a day take is bounded."""
         wait = min(2 ** (view.failures - 1), LONGEST_WAIT_MESSAGES) if view.failures else 0
-        return view.since_failure >= wait
+        if view.since_failure < wait:
+            return False
+        since = self._rooms.clock() - timedelta(days=1)
+        spent = await self._rooms.stores.ledger.tokens_since(self._rooms.scope, role=SUMMARISE, since=since)
+        return spent < self._rooms.settings.summary_tokens_per_day
 
     # --- carrying out --------------------------------------------------------------------------
 
@@ -248,7 +265,7 @@ class Compactor:
     async def _replace_extract(self, view: SessionView, tell: Tell) -> Compacted | None:
         """An extract in the prompt is replaced once the summariser works again. Raises HelperFailedError."""
         extract = next((s for s in view.summaries if s.made_by == "extract"), None)
-        if extract is None or not self._may_ask(view):
+        if extract is None or not await self._may_ask(view):
             return None
         batch = self._batch(Wish(view.session_id))
         units = await self._read_units(view, extract)

@@ -15,7 +15,7 @@ from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, own
 from memagent.context.budget import Budget, reply_reserve
 from memagent.context.digest import RENDERING
 from memagent.context.manifest import Candidate, Recipe, break_cause
-from memagent.context.moment import moment_lines
+from memagent.context.moment import moment_lines, stale_lines
 from memagent.context.recalled import attach
 from memagent.context.render import ContextBlock, Exchange
 from memagent.events import Usage
@@ -139,10 +139,7 @@ class Composer:
         return attach(
             found,
             question=text,
-            moment=(
-                *moment_lines(self._rooms.clock(), self._rooms.zone, last_at),
-                *(prompts.text("note", text=" ".join(note.content.split())) for note in view.notes),
-            ),
+            moment=self._moment(view, last_at),
             budget=self.budget,
             shown_raw=window.recalled_raw(0),
             limit=settings.recall_limit,
@@ -152,6 +149,19 @@ class Composer:
                 or window.shows(item.source_ids if item.memory.session_id == view.session_id else (), item.memory.text)
             ),
             counter=self._counter,
+        )
+
+    def _moment(self, view: SessionView, last_at: datetime | None) -> tuple[str, ...]:
+        rooms, now = self._rooms, self._rooms.clock()
+        stale_after = {
+            name: tool.stale_after_seconds
+            for name, tool in rooms.host_tools.items()
+            if tool.stale_after_seconds is not None
+        }
+        return (
+            *moment_lines(now, rooms.zone, last_at),
+            *stale_lines(now, rooms.zone, view.window.results_at, stale_after),
+            *(prompts.text("note", text=" ".join(note.content.split())) for note in view.notes),
         )
 
     async def block_data(self, block: ContextBlock) -> dict[str, Any]:

@@ -249,7 +249,7 @@ class ExchangeRun:
 
     async def _next_prompt(self) -> Prompt:
         prompt, current = await self._composed()
-        if not prompt.fits_whole:
+        if not prompt.fits_whole or self._compactor.over_cap(self._view):
             prompt = await self._made_to_fit(prompt, current)
         self._prompt = await self._composer.record(self._view, self._exchange_id, prompt)
         return self._prompt

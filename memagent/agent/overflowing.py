@@ -85,7 +85,8 @@ class Overflowing:
     async def _stored(self, text: str, ref: str, cap_raw: int) -> Kept:
         if fits(text, cap_raw, self._counter.text):
             return Kept(text)
-        shown = await asyncio.to_thread(preview, text, ref, cap_raw, self._counter.text)
+        room_raw = max(SMALLEST_RESULT_RAW, min(cap_raw, self._budget().preview_raw))
+        shown = await asyncio.to_thread(preview, text, ref, room_raw, self._counter.text)
         if len(shown.text) >= len(text):  # the notice alone says more than the text
             return Kept(text)
         content = text.encode()

@@ -48,15 +48,16 @@ class ReadBack:
         """The message or the summary with this id, of this session if it has one, else of the session that
         used it last. Raises NotFoundError."""
         wanted = clean_text(ref).strip()
-        found = [
-            entry
-            for entry in await self._rooms.stores.journal.get(self._rooms.scope, [wanted])
-            if isinstance(entry, Message) or entry.what is MarkKind.SUMMARY
-        ]
+        # models copy references with what stands around them
+        found = await self._entries(wanted) or await self._entries(wanted.strip(" \t\n\"'`[]()<>"))
         if not found:
             raise NotFoundError(f"nothing is kept under {wanted[:80]!r}; copy the reference from its notice")
         here = [entry for entry in found if entry.session_id == session_id]
         return (here or found)[-1]
+
+    async def _entries(self, entry_id: str) -> list[Message | Mark]:
+        entries = await self._rooms.stores.journal.get(self._rooms.scope, [entry_id])
+        return [entry for entry in entries if isinstance(entry, Message) or entry.what is MarkKind.SUMMARY]
 
     async def whole(self, entry: Message | Mark) -> str:
         """All of its text, exactly; for a summary what was said in the part that it stands for. Raises

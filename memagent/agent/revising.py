@@ -63,7 +63,7 @@ class Reviser:
         rest = sum(summary.tokens for summary in view.summaries if summary.id != old.id)
         if not text:
             raise ContextError("a summary cannot be empty; /undo takes the compaction back")
-        if rest + tokens > most:
+        if rest + tokens > most and tokens > old.tokens:
             raise ContextError(
                 f"this text takes {tokens:,} tokens; {max(0, most - rest):,} are free for it. Shorten it."
             )

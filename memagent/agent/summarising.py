@@ -22,6 +22,8 @@ from memagent.context.summary import (
 from memagent.context.view import Summary
 from memagent.llm.tokens import TokenCounter
 
+SUMMARISE = "summarise"
+"""The role under which the ledger has these calls."""
 MOST_CALLS = 12
 """Of one compaction. What is older than so many requests hold is extracted, not summarised."""
 LEAF_SHARE = 3
@@ -177,7 +179,7 @@ class SummaryBatch:
         most = self._budget.window_tokens * REPLY_PERCENT // 100
         reply_tokens = max(LEAST_REPLY_TOKENS, min(self._budget.estimated(limit_raw) * 3 // 2, most))
         text = prompts.text(prompt, words=str(words), keep=asked).strip()
-        return Task("summarise", text, reply_tokens, self._wish.session_id)
+        return Task(SUMMARISE, text, reply_tokens, self._wish.session_id)
 
 
 def _leaf_check(

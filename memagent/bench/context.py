@@ -13,6 +13,7 @@ from memagent.bench.conversation import conversation
 from memagent.bench.harness import BenchModel, Progress, Sitting, no_progress, sitting
 from memagent.bench.meter import Scale, Turn
 from memagent.bench.report import Assembly, ContextReport, Window
+from memagent.events import Compacting
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import Embedder
 from stores.records import Mark, MarkKind
@@ -55,17 +56,18 @@ async def run_window(
 ) -> Window:
     """Plays the conversation in one window."""
     start = time.monotonic()
-    model = BenchModel(window_tokens, Scale(), helper)
+    model, waited = BenchModel(window_tokens, Scale(), helper), 0
     with tempfile.TemporaryDirectory() as folder:
         async with sitting(Path(folder), model, embedder) as talk:
             for number, script in enumerate(conversation(seed, exchanges)):
-                await talk.play(number, script)
+                reply = await talk.play(number, script)
+                waited += any(isinstance(event, Compacting) for event in reply.events)
                 progress(f"window {window_tokens:,}", number + 1, exchanges)
             marks = [entry for entry in await talk.journal() if isinstance(entry, Mark)]
-    return _figures(model, exchanges, marks, time.monotonic() - start)
+    return _figures(model, exchanges, marks, waited, time.monotonic() - start)
 
 
-def _figures(model: BenchModel, exchanges: int, marks: Sequence[Mark], seconds: float) -> Window:
+def _figures(model: BenchModel, exchanges: int, marks: Sequence[Mark], waited: int, seconds: float) -> Window:
     turns = model.meter.turns
     second_half = [turn for turn in turns if turn.exchange >= exchanges // 2]
     kept = [turn for turn in second_half if not turn.broken]
@@ -83,6 +85,7 @@ def _figures(model: BenchModel, exchanges: int, marks: Sequence[Mark], seconds: 
         recalled_tokens=statistics.fmean(recalled.values()),
         broken=dict(model.break_causes),
         cuts=dict(Counter(str(mark.data.get("cause")) for mark in marks if mark.what is MarkKind.CUT)),
+        waited=waited,
         summaries=sum(mark.what is MarkKind.SUMMARY for mark in marks),
         summary_tokens=model.meter.helper_tokens,
         answer_tokens=sum(turn.tokens for turn in turns),

@@ -50,6 +50,8 @@ class Window(Figures):
     """What is recalled, an exchange."""
     broken: dict[str, int]
     cuts: dict[str, int]
+    waited: int
+    """Answers that had to wait for a compaction, because their prompt would not have fitted."""
     summaries: int
     summary_tokens: int
     """Prompts and replies of helper calls, all of them."""

@@ -211,6 +211,7 @@ def context_tables(report: ContextReport) -> list[RenderableType]:
     row("recalled tokens an exchange", [f"{w.recalled_tokens:,.1f}" for w in windows])
     row("broken prompts", [_counted(w.broken) for w in windows])
     row("changes of the view", [_counted(w.cuts) for w in windows])
+    row("answers that waited for one", [str(w.waited) for w in windows])
     row("summaries", [str(w.summaries) for w in windows])
     row("summarising ÷ answers' prompts", [f"{w.summary_share:.3f}" for w in windows])
     for one in report.assembly[:1]:

@@ -18,7 +18,7 @@ from memagent.errors import NotFoundError
 from memagent.events import Notice
 
 if TYPE_CHECKING:  # the chat's first prompt does not wait for the agent's modules
-    from memagent import Agent, Event, HistoryHit, Manifest, Memory, Recalled, Session
+    from memagent import Agent, Event, HistoryHit, Manifest, Memory, Message, Recalled, Session, Summary
 
 PIPE_COLUMNS = 200
 BAR_CHARS = 60
@@ -178,6 +178,28 @@ def manifest_of(agent: Agent, text: str | None) -> Manifest:
     if last is None:
         raise NotFoundError('no prompt was sent in this session yet; `memagent context show "TEXT"` shows one unsent')
     return last
+
+
+def summaries_view(summaries: Sequence[Summary]) -> RenderableType:
+    """The summaries that prompts show, oldest first."""
+    if not summaries:
+        return Text("nothing of this session is summarised")
+    parts: list[RenderableType] = []
+    for summary in summaries:
+        made = {"model": "", "extract": ", extracted: no model could summarise yet", "person": ", reworded by hand"}
+        head = f"{summary.id} ({summary.level}, {summary.tokens:,} tokens for {summary.source_tokens:,}"
+        parts += [Text(f"{head}{made[summary.made_by]})", style="bold"), Text(printable(summary.text)), Text()]
+    return Group(*parts[:-1])
+
+
+def messages_view(messages: Sequence[Message]) -> RenderableType:
+    """Messages as they were said, oldest first."""
+    lines: list[Text] = []
+    for message in messages:
+        said = message.content or ", ".join(f"{call.name}({call.arguments})" for call in message.calls)
+        head = Text(f"{message.at:%Y-%m-%d %H:%M} {message.role.value}: ", style="dim")
+        lines.append(head.append(printable(said), style="none"))
+    return Group(*lines) if lines else Text("nothing was said there")
 
 
 def manifest_view(manifest: Manifest, console: Console) -> RenderableType:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memagent.cli import render
+from memagent.cli.stream import compacted_line
 from memagent.errors import MemagentError
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ class UnknownCommandError(MemagentError):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``argument`` names what must follow, empty for nothing. ``run`` gets the agent, where to print,
-    and the argument."""
+    """``argument`` names what must follow, empty for nothing, in brackets what may. ``run`` gets the agent,
+    where to print, and the argument."""
 
     argument: str
     help: str
@@ -45,7 +46,7 @@ def run(agent: Agent, console: Console, line: str) -> bool:
     command = COMMANDS.get(name)
     if command is None:
         raise UnknownCommandError(f"there is no command {render.printable(name)}; /help lists them")
-    if command.argument and not argument:
+    if command.argument and not command.argument.startswith("[") and not argument:
         raise UnknownCommandError(f"{name} needs {command.argument}: {name} {command.argument}")
     command.run(agent, console, argument)
     return True
@@ -53,6 +54,31 @@ def run(agent: Agent, console: Console, line: str) -> bool:
 
 def _context(agent: Agent, console: Console, _argument: str) -> None:
     console.print(render.manifest_view(render.manifest_of(agent, None), console))
+
+
+def _compact(agent: Agent, console: Console, keep: str) -> None:
+    done = agent.compact(keep)
+    console.print(Text(compacted_line(done) if done else "there is nothing to summarise yet"))
+    _summaries(agent, console, "")
+
+
+def _undo(agent: Agent, console: Console, _argument: str) -> None:
+    done = agent.undo()
+    figures = f"{done.before_tokens:,} → {done.after_tokens:,} tokens"
+    console.print(Text(f"the session is shown as before ({figures}); /undo again takes this back"))
+
+
+def _summaries(agent: Agent, console: Console, _argument: str) -> None:
+    console.print(render.summaries_view(agent.summaries()))
+
+
+def _expand(agent: Agent, console: Console, summary_id: str) -> None:
+    console.print(render.messages_view(agent.expand(summary_id)))
+
+
+def _edit(agent: Agent, console: Console, argument: str) -> None:
+    summary_id, _, text = argument.partition(" ")
+    console.print(Text(f"reworded as {agent.edit(summary_id, text).id}; /undo takes it back"))
 
 
 def _memory(agent: Agent, console: Console, query: str) -> None:
@@ -92,6 +118,11 @@ def _help(_agent: Agent, console: Console, _argument: str) -> None:
 
 COMMANDS = {
     "/context": Command("", "what the last prompt was made of", _context),
+    "/compact": Command("[WHAT TO KEEP]", "summarise all but the newest exchange", _compact),
+    "/undo": Command("", "take the last compaction, rewording or undo back", _undo),
+    "/summaries": Command("", "what stands for the older part of this session", _summaries),
+    "/expand": Command("ID", "the messages that a summary stands for", _expand),
+    "/edit": Command("ID TEXT", "reword a summary", _edit),
     "/memory": Command("QUERY", "find memories", _memory),
     "/history": Command("QUERY", "find what was said or returned by tools, in all sessions", _history),
     "/remember": Command("TEXT", "remember a statement", _remember),

@@ -18,6 +18,8 @@ RECALL_FLOOR_TOKENS = 64
 OWN_SHARE_PERCENT = 15
 RESULT_SHARE_PERCENT = 15
 TURN_SHARE_PERCENT = 30
+PREVIEW_SHARE_PERCENT = 5
+"""What the preview of an output that overflowed takes: enough to see what it is; the rest is a call away."""
 DUE_PERCENT = 75
 TARGET_PERCENT = 40
 LEAST_SAVING_PERCENT = 10
@@ -92,6 +94,11 @@ class Budget:
     def result_raw(self, results: int) -> int:
         """The cap of one tool result in a turn with so many results."""
         return min(self.share_raw(RESULT_SHARE_PERCENT), self.share_raw(TURN_SHARE_PERCENT) // max(1, results))
+
+    @property
+    def preview_raw(self) -> int:
+        """The most that the preview of an output takes."""
+        return self.share_raw(PREVIEW_SHARE_PERCENT)
 
 
 def result_cap_raw(window_tokens: int, results: int) -> int:

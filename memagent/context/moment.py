@@ -3,11 +3,26 @@ message, never in the system text, which must not change."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 GAP_FROM = timedelta(hours=1)
 _UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
+
+
+def stale_lines(
+    now: datetime, zone: str, results_at: Mapping[str, datetime], stale_after: Mapping[str, float]
+) -> tuple[str, ...]:
+    """A line for each tool whose newest result in the window is older than the tool vouches for
+    (``stale_after``, seconds by name). In the newest message, since the results themselves must not change."""
+    lines: list[str] = []
+    for name, limit_seconds in stale_after.items():
+        at = results_at.get(name)
+        if at is not None and (now - at).total_seconds() > limit_seconds:
+            here = f"{at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
+            lines.append(f"What {name} returned at {here} or before is possibly stale; call it again if it matters.")
+    return tuple(lines)
 
 
 def moment_lines(now: datetime, zone: str, last_at: datetime | None) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ as running sums, so that no prompt costs more in a long session than in a short 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from memagent.context.budget import CLOSED_TURNS_PERCENT, result_cap_raw
 from memagent.context.digest import RunningDigest, message_digest
@@ -96,6 +97,7 @@ class Window:
         self._digest = RunningDigest()
         self._entry_ids: set[str] = set()
         self._recalled: set[tuple[str, int]] = set()
+        self._results_at: dict[str, datetime] = {}
         for exchange in exchanges:
             self.append(exchange)
 
@@ -121,6 +123,8 @@ class Window:
         self._digest.append(closed.digest)
         self._entry_ids |= closed.entry_ids
         self._recalled |= {(line.memory_id, line.version) for line in closed.exchange.block.recalled}
+        for turn in closed.exchange.turns:
+            self._results_at |= {result.name: result.at for result in turn.results if result.name}
         self._sums.append(self._sums[-1] + closed.tokens_raw)
         self._recalled_sums.append(self._recalled_sums[-1] + closed.recalled_raw)
 
@@ -146,6 +150,11 @@ class Window:
     def shortened(self, from_exchange: int) -> int:
         """How many exchanges from that one on are shown with a part of their tool turns."""
         return self._shortened_sums[-1] - self._shortened_sums[from_exchange]
+
+    @property
+    def results_at(self) -> Mapping[str, datetime]:
+        """When each tool last gave a result that the window shows, by the tool's name."""
+        return self._results_at
 
     def has_recalled(self, memory_id: str, version: int) -> bool:
         """Whether this version of a memory was recalled for an exchange of the window."""

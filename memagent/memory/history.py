@@ -32,7 +32,7 @@ from memagent.memory.recall import Recaller
 from stores.base import BlobStore, HistoryIndex, Journal, MemoryTable, Passage, PassageHit
 from stores.errors import BlobMissingError, StoreCorruptError
 from stores.records import MemoryState, Message, MessageRole, Scope
-from stores.terms import query_terms
+from stores.terms import document_terms, query_terms
 
 JOURNAL_BATCH = 200
 ADD_BATCH = 500
@@ -50,13 +50,17 @@ WORDS_WEIGHT = 0.2
 MEANING_WEIGHT = 0.35
 """… beside the share of the query that its snippet holds, which counts 1: words exactly as they were asked for
 say more than a rank. Tried on 240 statements in 400 exchanges; without meaning, or with more of it, worse."""
-QUESTION_WEIGHT = 0.6
+QUESTION_WEIGHT = 0.5
 """A question has the words of its answer and states nothing."""
 ECHO_WEIGHT = 0.5
 """Results of memagent's own searches only repeat what others say."""
 HITS_AN_ENTRY = 3
 """More passages of one entry come after all others."""
-ABOUT_CHARS = 80
+CONTEXTS = 32
+ABOUT_SHARE = 0.7
+"""What a question or a call says counts for its answer almost as if the answer said it; asked of so many of
+the best candidates."""
+ABOUT_CHARS = 60
 _ASKING = re.compile(
     r"\b(?:a|about|again|am|an|and|any|are|as|at|be|been|but|by|can|could|did|do|does|for|from|had|has|have|how|i|if|in"
     r"|into|is|it|its|may|me|my|of|on|or|our|ours|please|recall|remember|remind|shall|should|so|some|tell|than|that|the"
@@ -94,6 +98,8 @@ class _Place:
     start: int
     units: Units
     rank: int | None
+    about: frozenset[str] = frozenset()
+    """The wanted terms of the question or call that it answers."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -214,7 +220,7 @@ class HistorySearch:
         if self._recaller is None:
             return []
         found = await self._recaller.recall(
-            scope, query, limit=VECTOR_CANDIDATES, deadline_seconds=self._deadline_seconds, gated=False
+            scope, query, limit=VECTOR_CANDIDATES, deadline_seconds=self._deadline_seconds, gated=True
         )
         return [
             (item.memory.session_id or "", entry_id)
@@ -269,9 +275,24 @@ class HistorySearch:
         for key in dict.fromkeys(meaning):
             if key in entries and key not in texts:
                 pieces.append((entries[key], 0, searched_text(entries[key])[:WORDLESS_CHARS], None))
+        about = await self._contexts(scope, [piece[0] for piece in pieces if piece[1] == 0][:CONTEXTS])
         return await asyncio.to_thread(
-            lambda: [_Place(entry, start, units_of(text, wanted), rank) for entry, start, text, rank in pieces]
+            lambda: [
+                _Place(
+                    entry,
+                    start,
+                    units_of(text, wanted),
+                    rank,
+                    wanted.intersection(document_terms(about.get(entry.position, ""))) if start == 0 else frozenset(),
+                )
+                for entry, start, text, rank in pieces
+            ]
         )
+
+    async def _contexts(self, scope: Scope, entries: Sequence[Message]) -> dict[int, str]:
+        """What entries answer, by their positions."""
+        before = await asyncio.gather(*(self._before(scope, entry) for entry in entries))
+        return {entry.position: context_of(entry, b) for entry, b in zip(entries, before, strict=True)}
 
     async def _about(self, scope: Scope, entry: Message) -> str:
         about = " ".join(context_of(entry, await self._before(scope, entry)).split())
@@ -295,7 +316,9 @@ def _ranked(places: Sequence[_Place], meaning: Sequence[tuple[str, str]], limit:
     found: list[_Found] = []
     for place in places:
         snippet = best_snippet(place.units, weights)
-        found.append(_Found(place, snippet, sum(weights[word] for word in sorted(snippet.words)) / whole))
+        covered = sum(weights[word] for word in sorted(snippet.words))
+        covered += ABOUT_SHARE * sum(weights.get(word, 0.0) for word in sorted(place.about - snippet.words))
+        found.append(_Found(place, snippet, covered / whole))
     found.sort(key=lambda item: (-item.covered, -item.place.entry.position))
     near = {key: rank for rank, key in reversed(list(enumerate(meaning)))}
     scored: list[_Found] = []

@@ -20,6 +20,8 @@ ENTRY_CHARS = 32_000_000
 """Of a longer text the rest is not searched; it can still be read and grepped."""
 CONTEXT_CHARS = 300
 SNIPPET_WIDTH = 240
+FILLED_WIDTH = 180
+"""A snippet narrower than this is filled up with what stands around it."""
 UNIT_CHARS = 90
 
 ECHO_TOOLS = frozenset({"search_history", "recall", "read_output", "expand_summary"})
@@ -145,7 +147,7 @@ def best_snippet(units: Units, weights: Mapping[str, float], width: int = SNIPPE
             key = (_weight(found, weights), -size)
             if key > best_key:
                 best, best_key = (first, last + 1), key
-    first, last = _filled(best, widths, width)
+    first, last = _filled(best, widths, min(width, FILLED_WIDTH))
     if not units.places:
         return Snippet(0, "", frozenset())
     start, end = units.places[first][0], units.places[last - 1][1]

@@ -24,6 +24,9 @@ HELPING_SHARE = 0.25
 """… but those in no more than this share still count where a rarer term was found …"""
 HELPING_TERMS = 8
 """… the rarest so many."""
+ALL_OF_TERMS = 8
+"""A query of at most so many terms first finds the passages that have all of them: BM25 would rather have a short
+passage with some than a long one with all."""
 
 _SCOPE = select(scopes.c.number, scopes.c.history_cursor, scopes.c.passage_count).where(
     scopes.c.name == bindparam("scope")
@@ -49,6 +52,8 @@ class Wanted(NamedTuple):
 
     finding: Mapping[str, int]
     helping: Mapping[str, int]
+    every: bool = False
+    """Only passages with all of ``finding``."""
 
 
 class PassageTerms(Protocol):
@@ -107,9 +112,9 @@ class SqlitePassageTerms:
     def search(
         self, connection: Connection, scope_number: int, session_id: str | None, wanted: Wanted, total: int, limit: int
     ) -> Sequence[PassageHit]:
-        finding = _any_of(scope_number, wanted.finding)
+        finding = _joined(scope_number, wanted.finding, " AND " if wanted.every else " OR ")
         # What stands on the right changes no match, only the rank: FTS5 has no optional terms.
-        ranking = _any_of(scope_number, {**wanted.finding, **wanted.helping})
+        ranking = _joined(scope_number, {**wanted.finding, **wanted.helping}, " OR ")
         expression = f"terms : ({finding}) AND terms : ({ranking})" if wanted.helping else f"terms : ({finding})"
         if session_id is not None:
             expression = f'session : "{_session_term(scope_number, session_id)}" AND {expression}'
@@ -117,9 +122,9 @@ class SqlitePassageTerms:
         return [PassageHit(*row) for row in connection.execute(self._search, given)]
 
 
-def _any_of(scope_number: int, terms: Mapping[str, int]) -> str:
+def _joined(scope_number: int, terms: Mapping[str, int], operator: str) -> str:
     # Quoted, so that no term is read as an operator; terms hold no quotes.
-    return " OR ".join(f'"{scope_number}_{term}"' for term in terms)
+    return operator.join(f'"{scope_number}_{term}"' for term in terms)
 
 
 def _session_term(scope_number: int, session_id: str) -> str:
@@ -160,7 +165,9 @@ class PostgresPassageTerms:
             given |= {f"t{number}": f"'{scope_number}_{term}'", f"w{number}": math.log(1 + total / max(count, 1))}
             # 1: a long passage has more words by chance
             ranks.append(f":w{number} * ts_rank(passage_terms.terms, CAST(:t{number} AS tsquery), 1)")
-        given["expression"] = " | ".join(f"'{scope_number}_{term}'" for term in wanted.finding)
+        given["expression"] = (" & " if wanted.every else " | ").join(
+            f"'{scope_number}_{term}'" for term in wanted.finding
+        )
         in_session = " AND passages.session_id = :session_id" if session_id is not None else ""
         rows = connection.execute(
             text(
@@ -215,10 +222,10 @@ class SqlHistoryIndex:
             total: int = row.passage_count
             common, helping = _bounds(total)
             counts = self._terms.counts(connection, row.number, terms, helping)
-            for wanted in _attempts(counts, common, helping, narrowed=session_id is not None):
-                found = self._terms.search(connection, row.number, session_id, wanted, total, limit)
-                if found:
-                    return list(found)
+            for attempts in _attempts(counts, common, helping, narrowed=session_id is not None):
+                found = [self._terms.search(connection, row.number, session_id, w, total, limit) for w in attempts]
+                if any(found):
+                    return _one_list(found)[:limit]
             return []
 
         return await self._database.read(work)
@@ -234,17 +241,34 @@ def _bounds(total: int) -> tuple[int, int]:
     return int(total * COMMON_SHARE), int(total * HELPING_SHARE)
 
 
-def _attempts(counts: Mapping[str, int], common: int, helping: int, *, narrowed: bool) -> list[Wanted]:
-    """What to look for, and what to look for if that finds nothing."""
+def _attempts(counts: Mapping[str, int], common: int, helping: int, *, narrowed: bool) -> list[list[Wanted]]:
+    """What to look for, the best first, and what to look for if all that finds nothing."""
     if not counts:
         return []
     chosen = choose_terms(counts, common)
     finding = {term: counts[term] for term in chosen}
     others = sorted((term for term in counts if term not in finding), key=counts.__getitem__)
-    attempts = [Wanted(finding, {t: counts[t] for t in others[:HELPING_TERMS] if counts[t] <= helping})]
+    helpful = {t: counts[t] for t in others[:HELPING_TERMS] if counts[t] <= helping}
+    first = [Wanted(finding, helpful)]
+    if 1 < len(finding) + len(helpful) <= ALL_OF_TERMS:
+        first.insert(0, Wanted(finding | helpful, {}, every=True))
     if narrowed and others:
-        attempts.append(Wanted({term: counts[term] for term in others[:QUERY_TERMS]}, {}))
-    return attempts
+        return [first, [Wanted({term: counts[term] for term in others[:QUERY_TERMS]}, {})]]
+    return [first]
+
+
+def _one_list(found: Sequence[Sequence[PassageHit]]) -> list[PassageHit]:
+    """Hits of several searches, those of the first one first, each place once, with scores that say so."""
+    hits: dict[tuple[str, str, int], PassageHit] = {}
+    above = 0.0
+    for some in reversed(found):
+        hits = {(hit.session_id, hit.entry_id, hit.start): hit._replace(score=hit.score + above) for hit in some} | {
+            place: hit
+            for place, hit in hits.items()
+            if place not in {(h.session_id, h.entry_id, h.start) for h in some}
+        }
+        above = max((hit.score for hit in hits.values()), default=0.0)
+    return list(hits.values())
 
 
 def _add(
