@@ -79,6 +79,14 @@ class Exchange:
     block: ContextBlock = ContextBlock()
     first_sequence: int = 0
 
+    @property
+    def messages(self) -> list[Message]:
+        """All that was said in it; stand-ins for results that were never stored have the sequence 0."""
+        said = [self.user] if self.user else []
+        for turn in self.turns:
+            said += [turn.assistant, *turn.results]
+        return [*said, self.answer] if self.answer else said
+
 
 def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Exchange | None:
     """An exchange from its journal entries in order; None if nobody said anything in it.
