@@ -10,7 +10,6 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
@@ -20,7 +19,7 @@ from memagent.tools.definition import Tool
 from stores.records import MessageRole
 from tests.agents import agent_on, newest
 from tests.scripted_server import Reply, ScriptedServer
-from tests.wire import prompt_tokens, violations
+from tests.sent import Wire, check_requests
 
 TRANSCRIPTS = Path(__file__).parent.parent.parent / "shared" / "data" / "tool_transcripts_dev.jsonl"
 WINDOWS = (4_096, 8_192)
@@ -28,8 +27,6 @@ TURNS = 40
 """More than the longest of their exchanges takes."""
 
 GO_ON = "Go on."
-
-Wire = dict[str, Any]
 
 
 def transcripts() -> list[list[Wire]]:
@@ -96,12 +93,6 @@ def ask(agent: Agent, server: ScriptedServer, text: str) -> None:
         ask(agent, server, GO_ON)
     else:
         assert reply.finish_reason == "stop"
-
-
-def check_requests(server: ScriptedServer, window: int) -> None:
-    for body in [*server.bodies, *server.summary_bodies]:
-        assert violations(body) == []
-        assert prompt_tokens(body) + body["max_tokens"] <= window
 
 
 @pytest.mark.parametrize("window", WINDOWS)
