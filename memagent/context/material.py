@@ -19,7 +19,8 @@ ARGUMENTS_RAW = 100
 @dataclass(frozen=True, slots=True)
 class Unit:
     """An exchange, or one turn of the exchange that is being answered. ``tokens_raw`` is what it took in
-    the prompt. ``said`` are the person's words, ``other`` everybody else's, both whole."""
+    the prompt, without what was fenced before the person's words. ``said`` are the person's words, ``other``
+    everybody else's, both whole."""
 
     text: str
     first_sequence: int
@@ -54,7 +55,9 @@ def exchange_unit(exchange: Exchange, tokens_raw: int, counter: TokenCounter) ->
     said = (exchange.user.content,) if exchange.user else ()
     other = tuple(part.content for part in parts if part is not exchange.user)
     last = max((part.sequence for part in parts), default=exchange.first_sequence)
-    return Unit(_dated(parts, lines), exchange.first_sequence, last, tokens_raw, said, other)
+    # what was fenced beside the person's words is not theirs: no summary stands for it
+    said_raw = max(0, tokens_raw - counter.text(exchange.block.render()))
+    return Unit(_dated(parts, lines), exchange.first_sequence, last, said_raw, said, other)
 
 
 def turn_unit(turn: Turn, tokens_raw: int, counter: TokenCounter) -> Unit:
