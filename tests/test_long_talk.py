@@ -19,32 +19,25 @@ WINDOW = 4_096
 
 
 @tool
-def trains(city: str) -> str:
-    """The trains that leave a city today.
+def order_status(number: int) -> str:
+    """The status of a customer's order: where it is and when it arrives. Use it for every question about an order.
 
     Args:
-        city: The city's name, e.g. "Porto".
+        number: The order's number, e.g. 4017.
     """
-    rows = [
-        f"{6 + n:02d}:{(n * 7) % 60:02d} platform {n % 9 + 1} to {CITIES[n % 8]}, {20 + n}.50 EUR" for n in range(40)
+    stops = [
+        f"{6 + n:02d}:{n * 7 % 60:02d} scanned in {CITIES[(number + n) % 8]}, shelf {n % 9 + 1}" for n in range(14)
     ]
-    return f"Trains from {city} today:\n" + "\n".join(rows)
+    return f"Order {number} arrives in {CITIES[number % 8]} on May {number % 28 + 1}.\n" + "\n".join(stops)
 
 
-@tool
-def population(city: str) -> int:
-    """How many people live in a city."""
-    return 100_000 + 7_919 * sum(map(ord, city))
-
-
-def question(number: int) -> tuple[str, str]:
-    """What is said, and the tool choice: so small a model has to be told when to call."""
-    city = CITIES[number % 8]
+def question(number: int) -> str:
+    order, city = 4_000 + 7 * number, CITIES[number % 8]
     return [
-        (f"How many people live in {city}? Use the tool population.", "required"),
-        (f"Thanks. Say one short sentence about {city}.", "none"),
-        (f"When does the first train leave {city} today? Use the tool trains.", "required"),
-        (f"My friend number {number} lives in {city}. Which country is that?", "none"),
+        f"Where is my order {order}?",
+        f"Thanks. Say one short sentence about {city}.",
+        f"On which day does order {order} arrive?",
+        f"My friend number {number} lives in {city}. Which country is that?",
     ][number % 4]
 
 
@@ -57,13 +50,12 @@ def test_sixty_exchanges_in_a_small_window(tmp_path: Path) -> None:
         model="qwen2.5-coder-1.5b",
         data_dir=tmp_path,
         window_tokens=WINDOW,
-        tools=[trains, population],
+        tools=[order_status],
         embedder=WordEmbedder(),
     ) as agent:
         answers.append(agent.ask(f"Hello! {RULE} What is the capital of Portugal?").text)
         for number in range(59):
-            text, tool_choice = question(number)
-            reply = agent.ask(text, tool_choice=tool_choice)
+            reply = agent.ask(question(number))
             assert reply.manifest is not None
             assert reply.manifest.total_tokens <= reply.manifest.budget_tokens
             print(number, reply.finish_reason, reply.usage.prompt_tokens, repr(reply.text[-60:]), flush=True)
