@@ -20,8 +20,8 @@ RESULT_SHARE_PERCENT = 15
 TURN_SHARE_PERCENT = 30
 PREVIEW_SHARE_PERCENT = 5
 """What the preview of an output that overflowed takes: enough to see what it is; the rest is a call away."""
-DUE_PERCENT = 75
-TARGET_PERCENT = 40
+DUE_PERCENT = 85
+TARGET_PERCENT = 35
 LEAST_SAVING_PERCENT = 10
 """A compaction that would free less of the budget is not worth a break of the prefix."""
 CLOSED_TURNS_PERCENT = 40
