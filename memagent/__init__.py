@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memagent.context.view import Summary
     from memagent.errors import ContextError, MemagentError, ModelError, PromptTooLargeError
     from memagent.events import Event
-    from memagent.memory.history import HistoryHit
+    from memagent.memory.hits import HistoryHit
     from memagent.memory.recall import Recalled
     from memagent.settings import Settings, load_settings
     from memagent.tools.definition import tool
@@ -54,7 +54,7 @@ _HOMES = {
     "AsyncAgent": "memagent.agent.facade",
     "ContextError": "memagent.errors",
     "Event": "memagent.events",
-    "HistoryHit": "memagent.memory.history",
+    "HistoryHit": "memagent.memory.hits",
     "Manifest": "memagent.context.manifest",
     "MemagentError": "memagent.errors",
     "ModelError": "memagent.errors",

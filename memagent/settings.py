@@ -53,6 +53,8 @@ class Settings(BaseSettings):
     recall_limit: int = Field(8, ge=0, le=50)
     recall_deadline_seconds: float = Field(3.0, gt=0)
 
+    manifest_days: int = Field(90, ge=1)
+    """How long a sent prompt can be replayed; what it took in tokens is kept for ever."""
     summary_tokens_per_day: int = Field(2_000_000, ge=0)
     """What summarising may take of the model in 24 hours, prompts and replies together; then sentences are
     extracted instead. 0: never ask a model for summaries."""

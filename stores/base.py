@@ -279,19 +279,50 @@ class Ledger(Protocol):
         ...
 
 
+class KeptManifest(NamedTuple):
+    """``number`` counts from 1 within the session. ``figures`` and ``details`` are JSON objects; ``details``
+    None: they have expired, or were never kept."""
+
+    number: int
+    exchange_id: str
+    at: datetime
+    figures: str
+    details: str | None
+
+
 class Manifests(Protocol):
     """One manifest per prompt, and the texts it refers to, each kept once by hash."""
 
-    async def put(self, scope: Scope, session_id: str, exchange_id: str, manifest_json: str) -> None: ...
+    async def put(
+        self,
+        scope: Scope,
+        session_id: str,
+        exchange_id: str,
+        figures: str,
+        *,
+        details: str,
+        at: datetime,
+        texts: Sequence[str] = (),
+    ) -> int:
+        """Adds the session's next manifest and returns its number. ``texts`` are kept as long as manifests
+        that came with them have their details."""
+        ...
 
-    async def last(self, scope: Scope, session_id: str) -> str | None:
-        """The session's newest manifest, or None."""
+    async def list(
+        self, scope: Scope, session_id: str, *, number: int | None = None, limit: int | None = None
+    ) -> list[KeptManifest]:
+        """The session's manifests, newest first; or the one with that number, if it exists."""
         ...
 
     async def put_text(self, scope: Scope, text: str) -> str:
-        """Keeps a text and returns its hash; the same text is kept once."""
+        """Keeps a text that the journal refers to, for ever, and returns its hash; the same text is kept once."""
         ...
 
     async def texts(self, scope: Scope, hashes: Sequence[str]) -> dict[str, str]:
         """Those that exist, by hash."""
+        ...
+
+    async def expire(self, scope: Scope, *, before: datetime) -> int:
+        """Drops the details of older manifests, and the texts that only they referred to; figures stay.
+        Returns how many manifests had some."""
         ...

@@ -9,6 +9,7 @@ a query gets them only where a run is one character long. Signs, punctuation and
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections.abc import Callable, Iterator
 
@@ -28,6 +29,16 @@ _RUN = re.compile(f"([{_UNSPACED}]+)|((?:[^\\W_{_UNSPACED}]|[{_MARKS}])+)")
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|t|re|ve|ll|d|m)\b")
 
 
+class _Stemmer(threading.local):
+    """One a thread: it must not be shared, and it remembers the words it has seen. PyStemmer has no types."""
+
+    def __init__(self) -> None:
+        self.word: Callable[[str], str] = Stemmer.Stemmer("english").stemWord  # pyright: ignore[reportUnknownMemberType]
+
+
+_stemmer = _Stemmer()
+
+
 def document_terms(text: str) -> list[str]:
     """The terms of a text to be found, in order, with repeats."""
     return list(_terms(text, singles=True))
@@ -40,7 +51,7 @@ def query_terms(text: str) -> list[str]:
 
 def _terms(text: str, *, singles: bool) -> Iterator[str]:
     folded = _CLITIC.sub("", unicodedata.normalize("NFKC", text).casefold())
-    stem = _stemmer()
+    stem = _stemmer.word
     for match in _RUN.finditer(folded):
         run, word = match.groups()
         if word:
@@ -49,8 +60,3 @@ def _terms(text: str, *, singles: bool) -> Iterator[str]:
         if singles or len(run) == 1:
             yield from run
         yield from (run[index : index + 2] for index in range(len(run) - 1))
-
-
-def _stemmer() -> Callable[[str], str]:
-    # One a call: a stemmer must not be shared by threads. PyStemmer has no types.
-    return Stemmer.Stemmer("english").stemWord  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

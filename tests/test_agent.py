@@ -397,7 +397,7 @@ def test_calls_left_by_a_crash_are_answered_honestly(scripted: ScriptedServer, t
     results = [m for m in scripted.bodies[-1]["messages"] if m["role"] == "tool"]
     assert [m["tool_call_id"] for m in results] == ["a", "b", "c"]
     assert results[0]["content"] == "a done"
-    assert "not started" in results[1]["content"]
+    assert "outcome is not known" in results[1]["content"]
     assert results[2]["content"] == "c done"
 
 

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from memagent import Agent
 from memagent.errors import NotFoundError
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.history import HistorySearch, render_hits
+from memagent.memory.history import HistorySearch
+from memagent.memory.hits import render_hits
 from memagent.memory.passages import (
     PASSAGE_CHARS,
     SNIPPET_WIDTH,

@@ -99,7 +99,7 @@ def test_usage_added_up_over_several_sessions_at_once_changes_nothing() -> None:
     together: list[Sample] = []
     for sample in mixed:
         total += round(sample.raw_tokens * 1.1)
-        together.append(Sample(sample.raw_tokens, total, sample.session_id))
+        together.append(Sample(sample.raw_tokens, total, sample.series))
     assert learned_margin(together, 130) == (130, 0)
 
 

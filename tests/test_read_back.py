@@ -20,7 +20,7 @@ import pytest
 from pydantic import BaseModel
 
 from memagent import Agent, tool
-from memagent.errors import NotFoundError
+from memagent.errors import ContextError, NotFoundError
 from memagent.events import Notice, ToolFinished
 from memagent.testing import FakeClock
 from memagent.tools.definition import Tool
@@ -153,6 +153,21 @@ def test_c13_following_the_stated_position_gives_every_row_once(scripted: Script
     assert found == rows.split("\n")
 
 
+def test_c13_a_host_walks_all_fifty_thousand_rows(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.add(call("report"), "done")
+    with agent_on(scripted, tmp_path, tools=[report_tool(max_output_tokens=400)]) as agent:
+        agent.ask("read the ledger")
+        [result] = results(agent)
+        found: list[str] = []
+        asked = {"ref": result.id, "lines": f"{TOTAL - 3_000}-"}
+        while asked:
+            page = agent.read_output(asked.pop("ref"), **asked)
+            found += [line for line in page.splitlines() if line.startswith("row ")]
+            asked = follow(page)
+        assert found == ROWS.split("\n")[TOTAL - 3_001 :]
+    assert len(stored(tmp_path)) == 1
+
+
 def test_c13_reading_works_after_reopening_and_says_that_it_may_be_stale(
     scripted: ScriptedServer, tmp_path: Path
 ) -> None:
@@ -204,6 +219,46 @@ def test_c25_another_user_cannot_read_it(scripted: ScriptedServer, tmp_path: Pat
     assert not any("7741" in json.dumps(body) for body in scripted.bodies[2:])
     with agent_on(scripted, tmp_path, user=" u1 ", session="s1") as agent:
         assert agent.read_output(result.id) == secret
+
+
+def test_c25_another_user_cannot_reach_a_summary(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.summary = "The person told the gate code, 7741."
+    scripted.default = "I do not know."
+    with agent_on(scripted, tmp_path, user="u1", session="s1") as agent:
+        for text in ("My gate code is 7741. " + "please " * 200, "and the tides? " + "please " * 200, "thanks"):
+            agent.ask(text)
+        assert agent.compact() is not None
+        [summary] = agent.summaries()
+        assert "7741" in summary.text
+        assert agent.search_history("gate code", session="all")
+        undone, edited = summary.id, agent.edit(summary.id, "The gate code is 7741.").id
+    sent, asked = len(scripted.bodies), len(scripted.summary_bodies)
+    for user in ("U1", "u2", "", None, "u1 x"):
+        for session in ("s1", None):
+            scripted.add(
+                Reply(calls=[("expand_summary", {"summary": edited}), ("read_output", {"ref": edited})]),
+                call("search_history", query="gate code", session="all"),
+            )
+            with agent_on(scripted, tmp_path, user=user, session=session) as agent:
+                for ref in (undone, edited, edited[:6]):
+                    for act in (agent.expand, agent.read_output, lambda r: agent.edit(r, "The code is 1.")):
+                        with pytest.raises(NotFoundError):
+                            act(ref)
+                assert agent.summaries() == []
+                for where in (None, "all"):
+                    assert not any("7741" in hit.snippet for hit in agent.search_history("7741", session=where))
+                with pytest.raises(ContextError):
+                    agent.undo()
+                assert agent.ask("what is the secret of the gate?").text == "I do not know."
+                came = {message.name: message.content for message in results(agent)}
+                assert "no summary" in came["expand_summary"]
+                assert "nothing is kept under" in came["read_output"]
+                assert "7741" not in came["search_history"]
+    assert not any("7741" in json.dumps(body) for body in scripted.bodies[sent:] + scripted.summary_bodies[asked:])
+    with agent_on(scripted, tmp_path, user="u1", session="s1") as agent:
+        [summary] = agent.summaries()
+        assert (summary.id, summary.text) == (edited, "The gate code is 7741.")
+        assert agent.expand(summary.id)[0].content.startswith("My gate code is 7741.")
 
 
 def test_the_current_session_comes_first_where_imported_ids_repeat(scripted: ScriptedServer, tmp_path: Path) -> None:

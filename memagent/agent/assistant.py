@@ -13,6 +13,7 @@ from memagent.agent.attaching import image_parts
 from memagent.agent.compacting import Compactor
 from memagent.agent.composing import Composer
 from memagent.agent.context_control import ContextControl
+from memagent.agent.explaining import Explainer
 from memagent.agent.helper_calls import HelperModel
 from memagent.agent.looking_back import LookingBack
 from memagent.agent.loop import Answer, ExchangeRun, Question
@@ -93,6 +94,7 @@ class Assistant:
             ready=self._ready,
             asking=self._asking,
         )
+        self.explainer = Explainer(rooms, session_id=lambda: self._session_id, begin=self._check_open)
         self._tools = self._own_tools()
 
     def _own_tools(self) -> dict[str, Tool]:
@@ -235,13 +237,14 @@ class Assistant:
         )
         current = build_exchange([message], block)
         assert current is not None
-        return opened.composer.prompt(view, replace(current, first_sequence=view.next_sequence), candidates)
+        async with view.steady:
+            return opened.composer.prompt(view, replace(current, first_sequence=view.next_sequence), candidates)
 
     async def last_manifest(self) -> Manifest | None:
         """The manifest of the session's last prompt."""
         self._check_open()
-        stored = await self._rooms.stores.manifests.last(self._rooms.scope, self._session_id)
-        return Manifest.model_validate_json(stored) if stored else None
+        found = await self.explainer.manifests(None, limit=1)
+        return found[0] if found else None
 
     # --- memory --------------------------------------------------------------------------------
 

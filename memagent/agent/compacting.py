@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from memagent import prompts
 from memagent.agent.composing import Composer
 from memagent.agent.helper_calls import HelperFailedError, HelperModel
 from memagent.agent.marks import new_mark, summary_mark, view_mark
@@ -23,6 +24,7 @@ from memagent.context.compact import Goal, Load, Part, Plan, plan
 from memagent.context.instructions import standing_instructions
 from memagent.context.material import Unit, exchange_unit, turn_unit
 from memagent.context.render import ContextBlock, Exchange, Turn, build_exchange, turn_messages, user_message
+from memagent.context.summary import background
 from memagent.context.view import StandingInstruction, Summary, View, ViewCause
 from memagent.context.window import freeable
 from memagent.events import Compacted, Compacting, Event, Notice
@@ -218,8 +220,10 @@ class Compactor:
         return SummaryBatch(self._helper, self._counter, self._rooms.new_id, self._composer.budget, wish)
 
     def _cap_raw(self, instructions: tuple[StandingInstruction, ...]) -> int:
-        taken = sum(self._counter.text(instruction.text) for instruction in instructions)
-        return self._composer.budget.share_raw(SUMMARIES_PERCENT) - taken
+        """What the summaries may take where these instructions stand above them, the lines around both counted."""
+        frame = self._counter.text(prompts.text("summaries", summaries=""))
+        taken = self._counter.text(background((), instructions))
+        return self._composer.budget.share_raw(SUMMARIES_PERCENT) - taken - frame
 
     def _units(self, view: SessionView, made: Plan, current: Current | None) -> list[Unit]:
         leaving = view.window.exchanges[: made.exchanges]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from memagent import prompts
@@ -13,7 +13,8 @@ from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, own_share
 from memagent.context.budget import Budget, reply_reserve
-from memagent.context.manifest import Candidate, break_cause
+from memagent.context.digest import RENDERING
+from memagent.context.manifest import Candidate, Recipe, break_cause
 from memagent.context.moment import moment_lines, stale_lines
 from memagent.context.recalled import attach
 from memagent.context.render import ContextBlock, Exchange
@@ -25,6 +26,7 @@ from memagent.memory.recall import Recalled
 from stores.records import LedgerEntry
 
 TIGHTEN_SHARE = 0.75
+EXPIRE_EVERY = timedelta(days=1)
 
 
 def budget_for(model: ChatModel, counter: TokenCounter, reply_tokens: int | None, recall_tokens: int | None) -> Budget:
@@ -46,6 +48,9 @@ class Composer:
         self._offer = offer
         self.budget = self._own_budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
         self._margin = MarginLearner(self.budget.margin_percent)
+        self._offer_text = offer.as_text()
+        self._offer_hash = hashlib.sha256(self._offer_text.encode()).hexdigest()
+        self._expired_at: datetime | None = None
         share = own_share(offer, self.budget.window_tokens, counter)
         self.before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
         self._settings_hash = hashlib.blake2b(
@@ -58,15 +63,14 @@ class Composer:
             self._rooms.scope, model=self._model.profile.name, endpoint=self._model.endpoint, limit=SAMPLES
         )
         for call in reversed(calls):
-            self._margin.add(Sample(call.raw_tokens, call.prompt_tokens, call.session_id, call.cached_tokens))
+            self._margin.add(_sample(call))
         self.use_margin()
 
     def learn_from(self, call: LedgerEntry) -> str | None:
         """Takes one more request. What the person is to be told if the server cut its prompt, once a session."""
         if call.estimated or not call.text_only:
             return None
-        cut = self._margin.add(Sample(call.raw_tokens, call.prompt_tokens, call.session_id, call.cached_tokens))
-        if not cut:
+        if not self._margin.add(_sample(call)):
             return None
         return (
             f"{call.endpoint} counted only {call.prompt_tokens:,} tokens of a prompt of about "
@@ -183,6 +187,7 @@ class Composer:
             candidates=candidates,
             forgotten=tuple(sorted(view.forgotten)),
             settings_hash=self._settings_hash,
+            recipe=self._recipe(view, current),
         )
         prompt = assemble(source, self._counter)
         cause = break_cause(view.last_manifest, prompt.manifest)
@@ -193,10 +198,43 @@ class Composer:
         completion_tokens = self.budget.estimated(self._counter.text(reply))
         return Usage(prompt_tokens=prompt.manifest.total_tokens, completion_tokens=completion_tokens, estimated=True)
 
-    async def record(self, view: SessionView, exchange_id: str, prompt: Prompt) -> Prompt:
-        """Keeps the manifest of a prompt that is about to be sent."""
-        view.last_manifest = prompt.manifest
-        await self._rooms.stores.manifests.put(
-            self._rooms.scope, view.session_id, exchange_id, prompt.manifest.model_dump_json()
+    def _recipe(self, view: SessionView, current: Exchange) -> Recipe:
+        counter, budget = self._counter, self.budget
+        return Recipe(
+            offer_hash=self._offer_hash,
+            last_sequence=view.last_sequence,
+            current_sequence=max((message.sequence for message in current.messages), default=0),
+            window_tokens=budget.window_tokens,
+            reserve_tokens=budget.reserve_tokens,
+            margin_percent=budget.margin_percent,
+            encoding=counter.encoding,
+            exact=counter.exact,
+            counted=counter.loaded,
+            image_tokens=counter.image_tokens,
+            rendering=RENDERING,
+            prompts=prompts.fingerprint(),
         )
+
+    async def record(self, view: SessionView, exchange_id: str, prompt: Prompt) -> Prompt:
+        """Keeps the manifest of a prompt that is about to be sent, and gives it its number."""
+        manifests, now = self._rooms.stores.manifests, self._rooms.clock()
+        if self._expired_at is None or now - self._expired_at >= EXPIRE_EVERY:
+            self._expired_at = now
+            await manifests.expire(self._rooms.scope, before=now - timedelta(days=self._rooms.settings.manifest_days))
+        number = await manifests.put(
+            self._rooms.scope,
+            view.session_id,
+            exchange_id,
+            prompt.manifest.figures(),
+            details=prompt.manifest.details(),
+            at=now,
+            texts=[self._offer_text],
+        )
+        prompt = replace(prompt, manifest=prompt.manifest.model_copy(update={"number": number}))
+        view.last_manifest = prompt.manifest
         return prompt
+
+
+def _sample(call: LedgerEntry) -> Sample:
+    series = f"{call.role} {call.session_id}"
+    return Sample(call.raw_tokens, call.prompt_tokens, series, call.cached_tokens)

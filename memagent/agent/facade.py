@@ -15,13 +15,15 @@ from typing import Any, Self, TypeVar
 from memagent.agent.assistant import Assistant, Reply
 from memagent.agent.loop_thread import LoopThread, shared_loop
 from memagent.agent.reading_back import Selection
+from memagent.agent.replaying import Replay
 from memagent.agent.upkeep import Checkup
 from memagent.context.assemble import Prompt
+from memagent.context.explain import PromptDiff, Whereabouts
 from memagent.context.manifest import Manifest
 from memagent.context.view import Summary
 from memagent.events import Compacted, Event
 from memagent.memory.embed import Embedder
-from memagent.memory.history import HistoryHit
+from memagent.memory.hits import HistoryHit
 from memagent.memory.recall import Recalled
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
@@ -230,6 +232,24 @@ class Agent(_Facade):
         ``collect`` removes those. Raises StoreError."""
         return self._call(self._assistant.checkup(collect))
 
+    def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
+        """The manifests of a session's newest prompts (this session's by default), newest first."""
+        return self._call(self._assistant.explainer.manifests(session, limit=limit))
+
+    def diff(self, first: int | None = None, second: int | None = None, *, session: str | None = None) -> PromptDiff:
+        """What changed between two prompts of a session, by default the last two. Numbers count from 1, or
+        from the end if negative. Raises NotFoundError."""
+        return self._call(self._assistant.explainer.diff(first, second, session))
+
+    def why(self, wanted: str, *, session: str | None = None) -> Whereabouts:
+        """Where a journal entry, a summary or a memory is in the last prompt, or when and why it left. Raises
+        NotFoundError."""
+        return self._call(self._assistant.explainer.why(wanted, session))
+
+    def replay(self, number: int, *, session: str | None = None) -> Replay:
+        """A prompt that was sent, made again from what is kept, and whether it is the same. Raises NotFoundError."""
+        return self._call(self._assistant.explainer.replay(number, session))
+
     def sessions(self) -> list[Session]:
         """This user's sessions, last used first."""
         return self._call(self._assistant.sessions())
@@ -381,6 +401,24 @@ class AsyncAgent(_Facade):
     async def checkup(self, *, collect: bool = False) -> Checkup:
         """See `Agent.checkup`."""
         return await self._call(self._assistant.checkup(collect))
+
+    async def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
+        """See `Agent.manifests`."""
+        return await self._call(self._assistant.explainer.manifests(session, limit=limit))
+
+    async def diff(
+        self, first: int | None = None, second: int | None = None, *, session: str | None = None
+    ) -> PromptDiff:
+        """See `Agent.diff`."""
+        return await self._call(self._assistant.explainer.diff(first, second, session))
+
+    async def why(self, wanted: str, *, session: str | None = None) -> Whereabouts:
+        """See `Agent.why`."""
+        return await self._call(self._assistant.explainer.why(wanted, session))
+
+    async def replay(self, number: int, *, session: str | None = None) -> Replay:
+        """See `Agent.replay`."""
+        return await self._call(self._assistant.explainer.replay(number, session))
 
     async def sessions(self) -> list[Session]:
         """See `Agent.sessions`."""

@@ -15,7 +15,7 @@ from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import Sessions
 from memagent.errors import NotFoundError
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.history import HistoryHit
+from memagent.memory.hits import HistoryHit
 from stores.errors import StoreError
 from stores.records import Mark, Message
 
@@ -71,7 +71,12 @@ class LookingBack:
         """Lines for the model; "" when nothing was found."""
         opened, _ = await self._ready()
         return await self._searching.for_model(
-            query, everywhere, self._session_id(), self._asking(), opened.counter.text
+            query,
+            everywhere,
+            self._session_id(),
+            self._asking(),
+            cap_raw=opened.overflowing.cap_raw("search_history", opened.overflowing.results),
+            count=opened.counter.text,
         )
 
     async def read_for_model(self, ref: str, selection: Selection) -> str:

@@ -184,7 +184,8 @@ class ExchangeRun:
         self._before = self._view.last_at or await self._composer.last_talk()
         self._view.open_exchange_id = self._exchange_id
         # composed against an unsent prompt first: what can never fit is refused before anything is stored
-        self._composer.prompt(self._view, _exchange([self._asked], self._block))
+        async with self._view.steady:
+            self._composer.prompt(self._view, _exchange([self._asked], self._block))
         await self._write(self._asked)
 
     async def _remind(self) -> None:
@@ -247,19 +248,22 @@ class ExchangeRun:
         return chosen if chosen == "none" or not self._seen else "auto"
 
     async def _next_prompt(self) -> Prompt:
-        current = self._exchange(self._entries)
-        prompt = self._composer.prompt(self._view, current, self._candidates)
+        prompt, current = await self._composed()
         if not prompt.fits_whole or self._compactor.over_cap(self._view):
             prompt = await self._made_to_fit(prompt, current)
         self._prompt = await self._composer.record(self._view, self._exchange_id, prompt)
         return self._prompt
 
+    async def _composed(self) -> tuple[Prompt, Exchange]:
+        async with self._view.steady:
+            current = self._exchange(self._entries)
+            return self._composer.prompt(self._view, current, self._candidates), current
+
     async def _made_to_fit(self, prompt: Prompt, current: Exchange) -> Prompt:
         """Older talk makes room. If another compaction was under way, its end may be enough."""
         for _ in range(2):
             fitted = await self._compactor.to_fit(self._view, Current(current, self._head_ids()), self._emit)
-            current = self._exchange(self._entries)
-            prompt = self._composer.prompt(self._view, current, self._candidates)
+            prompt, current = await self._composed()
             if fitted:
                 self._emit(fitted)
                 return replace(prompt, manifest=prompt.manifest.model_copy(update={"compaction": "done"}))
@@ -340,7 +344,7 @@ class ExchangeRun:
         return tuple(e.id for e, turn in zip(self._entries, itertools.accumulate(spoke, max), strict=True) if not turn)
 
     def _exchange(self, entries: Sequence[Message | Mark]) -> Exchange:
-        return _exchange(self._view.trimmed(entries), self._block)
+        return _exchange(self._view.trimmed(entries), self._block.without(self._view.forgotten))
 
     def _message(self, role: MessageRole, content: str, **more: Any) -> Message:
         return Message(role=role, content=content, remember=self._question.remember, **{**self._envelope(), **more})

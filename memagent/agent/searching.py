@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from memagent.agent.rooms import Rooms
 from memagent.agent.sessions import Sessions
-from memagent.memory.history import HistoryHit, render_hits
+from memagent.memory.hits import HistoryHit, render_hits
 from memagent.sanitize import clean_text
 
 ALL = "all"
@@ -33,10 +33,17 @@ class Searching:
         )
 
     async def for_model(
-        self, query: str, everywhere: bool, session_id: str, asking: Collection[str], count: Callable[[str], int]
+        self,
+        query: str,
+        everywhere: bool,
+        session_id: str,
+        asking: Collection[str],
+        *,
+        cap_raw: int,
+        count: Callable[[str], int],
     ) -> str:
-        """Lines for a model that talks in ``session_id``; "" when nothing was found. ``asking`` are the entries
-        that ask."""
+        """Lines for a model that talks in ``session_id``, at most MODEL_LIMIT_RAW tokens and no more than
+        ``cap_raw``; "" when nothing was found. ``asking`` are the entries that ask."""
         hits = await self._rooms.history.search(
             self._rooms.scope,
             clean_text(query),
@@ -45,4 +52,4 @@ class Searching:
             exclude_ids=asking,
             shown_in=session_id,
         )
-        return render_hits(hits, session_id=session_id, limit_raw=MODEL_LIMIT_RAW, count=count)
+        return render_hits(hits, session_id=session_id, limit_raw=min(MODEL_LIMIT_RAW, cap_raw), count=count)

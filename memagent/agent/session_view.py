@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 
-from memagent.context.manifest import Manifest
+from memagent.context.manifest import Manifest, kept_manifest
 from memagent.context.render import ContextBlock, ContextLine, build_exchange
 from memagent.context.summary import background
 from memagent.context.view import Summary, View, summary_of, view_of
@@ -65,6 +66,9 @@ class SessionView:
         self._pending: dict[str, None] = {}
         """Exchanges whose newest entries the window does not show yet, in order."""
         self._new_cut: Mark | None = None
+        self._until: int | None = None
+        self.lost_texts = False
+        """A recalled line that was shown is kept no more: it was erased."""
 
     async def refresh(self) -> None:
         """Reads what is new in the journal, whoever wrote it, and what was forgotten or restored since.
@@ -73,27 +77,41 @@ class SessionView:
 
     async def _refresh(self) -> None:
         async with self._one_at_a_time:
-            if not self._loaded:
+            loaded, self._loaded = self._loaded, False  # what fails half-way is begun anew the next time
+            if not loaded:
                 await self._load()
             await self._read_new()
             if self._new_cut is not None:
                 await self._adopt(self._new_cut)
             await self._reconsider()
-            await self._close([i for i in self._pending if i != self.open_exchange_id])
+            await self._close_all()
+            self._loaded = True
+
+    @property
+    def steady(self) -> asyncio.Lock:
+        """To be held while a prompt is made, so that no refresh has changed only half of what it shows."""
+        return self._one_at_a_time
 
     async def _load(self) -> None:
-        stored = await self._manifests.last(self.scope, self.session_id)
-        self.last_manifest = Manifest.model_validate_json(stored) if stored else None
+        stored = await self._manifests.list(self.scope, self.session_id, limit=1)
+        self.last_manifest = kept_manifest(stored[0]) if stored else None
         cut = await self._journal.last_cut(self.scope, self.session_id)
         await self._begin_at(cut)
-        self._loaded = True
 
-    async def load_at(self, cut: Mark | None) -> None:
+    async def load_at(
+        self, cut: Mark | None, *, until: int | None = None, forgotten: frozenset[str] | None = None
+    ) -> None:
         """Shows the session as that mark says, instead of as the newest one does: to see what an older view
-        would take. Not to be refreshed."""
+        would take. With ``until`` only entries up to that sequence are known, with ``forgotten`` these
+        memories count as forgotten. Not to be refreshed."""
+        self._until = until
         await self._begin_at(cut)
         self._new_cut = None
-        await self._close(list(self._pending))
+        if forgotten is None:
+            await self._reconsider()
+        else:
+            self.forgotten = forgotten
+        await self._close_all()
 
     async def _begin_at(self, cut: Mark | None) -> None:
         """Forgets what was read and reads from where the view begins."""
@@ -108,13 +126,19 @@ class SessionView:
         await self._read_new()
 
     async def _show(self, cut: Mark | None) -> None:
-        self.shown, self.cut_id = view_of(cut), cut.id if cut else ""
-        marks = await self._journal.get(self.scope, self.shown.summary_ids) if self.shown.summary_ids else []
+        shown = view_of(cut)
+        marks = await self._journal.get(self.scope, shown.summary_ids) if shown.summary_ids else []
+        self.shown, self.cut_id = shown, cut.id if cut else ""
         self.summaries = tuple(summary_of(m) for m in marks if isinstance(m, Mark) and m.session_id == self.session_id)
         self.background = background(self.summaries, self.shown.instructions)
 
     async def _read_new(self) -> None:
-        self._take(await self._journal.read(self.scope, self.session_id, after_sequence=self._last_sequence))
+        after = self._last_sequence
+        if self._until is None:
+            self._take(await self._journal.read(self.scope, self.session_id, after_sequence=after))
+        elif self._until > after:
+            limit = self._until - after  # there are no gaps
+            self._take(await self._journal.read(self.scope, self.session_id, after_sequence=after, limit=limit))
 
     def _take(self, entries: Sequence[Message | Mark]) -> None:
         for entry in entries:
@@ -128,6 +152,8 @@ class SessionView:
             self._pending[entry.exchange_id] = None
             if isinstance(entry, Message):
                 self._heard(entry)
+            elif entry.what is MarkKind.CONTEXT and (recalled := recalled_items(entry)):
+                self._shown[entry.exchange_id] = frozenset(memory_id for memory_id, _, _ in recalled)
 
     def _noted(self, mark: Mark) -> bool:
         """Takes in a mark about the session itself; False for one about an exchange."""
@@ -166,11 +192,19 @@ class SessionView:
         start, head = self.shown.from_sequence, self.shown.head_ids
         return [entry for entry in entries if entry.sequence >= start or entry.id in head]
 
+    async def _close_all(self) -> None:
+        await self._close([i for i in self._pending if i != self.open_exchange_id])
+
     async def _close(self, exchange_ids: Sequence[str]) -> None:
         if not exchange_ids:
             return
         blocks = await self._blocks(exchange_ids)
-        grows_only = not any(exchange_id in self._closed for exchange_id in exchange_ids)
+        newest = next(reversed(self._closed.values()), None)  # they are in order
+        firsts = [
+            newest.exchange.first_sequence if newest else 0,
+            *(self._entries[exchange_id][0].sequence for exchange_id in exchange_ids),
+        ]
+        grows_only = all(one < two for one, two in pairwise(firsts))
         for exchange_id in exchange_ids:
             self._pending.pop(exchange_id, None)
             exchange = build_exchange(self._entries[exchange_id], blocks.get(exchange_id, ContextBlock()))
@@ -184,32 +218,31 @@ class SessionView:
             self._rebuild()
 
     def _rebuild(self) -> None:
+        """In the order of their first entries, whoever wrote them and whenever they ended."""
+        self._closed = dict(sorted(self._closed.items(), key=lambda item: item[1].exchange.first_sequence))
         self.window = Window(self._closed.values())
 
     async def _blocks(self, exchange_ids: Iterable[str]) -> dict[str, ContextBlock]:
-        """The context blocks as they were shown, from the texts kept by hash; without what is no longer
-        active. An erased text leaves its line out."""
         marks = {
             exchange_id: entry
             for exchange_id in exchange_ids
             for entry in self._entries[exchange_id]
             if isinstance(entry, Mark) and entry.what is MarkKind.CONTEXT
         }
-        items = [item for mark in marks.values() for item in _recalled_items(mark)]
-        for exchange_id, mark in marks.items():
-            if recalled := _recalled_items(mark):
-                self._shown[exchange_id] = frozenset(memory_id for memory_id, _, _ in recalled)
+        return await self.blocks(marks)
+
+    async def blocks(self, marks: Mapping[str, Mark]) -> dict[str, ContextBlock]:
+        """The context blocks that CONTEXT marks tell of, from the texts kept by hash; without what was
+        forgotten. An erased text leaves its line out."""
+        items = [item for mark in marks.values() for item in recalled_items(mark)]
         texts = await self._manifests.texts(self.scope, [digest for _, _, digest in items]) if items else {}
-        inactive = await self._inactive(memory_id for memory_id, _, _ in items)
-        self.forgotten |= inactive
+        self.lost_texts |= any(digest not in texts for _, _, digest in items)
         blocks: dict[str, ContextBlock] = {}
         for exchange_id, mark in marks.items():
             lines = [
-                ContextLine(i, version, texts[digest])
-                for i, version, digest in _recalled_items(mark)
-                if digest in texts
+                ContextLine(i, version, texts[digest]) for i, version, digest in recalled_items(mark) if digest in texts
             ]
-            blocks[exchange_id] = ContextBlock(_moment(mark), tuple(lines)).without(inactive)
+            blocks[exchange_id] = ContextBlock(_moment(mark), tuple(lines)).without(self.forgotten)
         return blocks
 
     async def finish_open(self) -> None:
@@ -254,6 +287,11 @@ class SessionView:
         return open_entries[0].sequence if open_entries else self._last_sequence + 1
 
     @property
+    def last_sequence(self) -> int:
+        """The newest entry that it knows of."""
+        return self._last_sequence
+
+    @property
     def next_sequence(self) -> int:
         """The sequence that the next entry will get if nobody else writes first."""
         return self._last_sequence + 1
@@ -270,7 +308,7 @@ def _moment(mark: Mark) -> tuple[str, ...]:
     return tuple(str(line) for line in value) if isinstance(value, list) else ()
 
 
-def _recalled_items(mark: Mark) -> list[tuple[str, int, str]]:
+def recalled_items(mark: Mark) -> list[tuple[str, int, str]]:
     """(memory id, version, hash of the line) as the mark holds them."""
     value = mark.data.get("recalled")
     items = value if isinstance(value, list) else []

@@ -14,7 +14,7 @@ from memagent.agent.assistant import Assistant, Reply
 from memagent.bench.conversation import ScriptedCall, ScriptedExchange
 from memagent.bench.meter import Meter, Scale
 from memagent.build import DATABASE_NAME, build_assistant
-from memagent.context.manifest import Manifest
+from memagent.context.manifest import kept_manifest
 from memagent.events import Usage
 from memagent.llm.client import ChatModel, ChatRequest, Completion, Retrying, TextPiece
 from memagent.llm.profiles import ModelProfile
@@ -243,8 +243,8 @@ async def sitting(
     stores = open_sql(folder / DATABASE_NAME)
 
     async def why_broken() -> str:
-        stored = await stores.manifests.last(scope_of(USER), SESSION)
-        return (Manifest.model_validate_json(stored).prefix_break if stored else None) or UNEXPLAINED
+        kept = await stores.manifests.list(scope_of(USER), SESSION, limit=1)
+        return (kept_manifest(kept[0]).prefix_break if kept else None) or UNEXPLAINED
 
     model.why_broken = why_broken
     try:

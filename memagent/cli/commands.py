@@ -107,3 +107,67 @@ def show_context(
     else:
         console = render.console(sys.stdout)
         console.print(render.manifest_view(manifest, console))
+
+
+_NUMBERS = {"ignore_unknown_options": True}
+"""So that -2 is a number and not an option."""
+
+
+@context.command("diff", context_settings=_NUMBERS)
+def diff_context(
+    first: Annotated[int, typer.Argument(metavar="[A]", help="A prompt's number; negative: from the end.")] = -2,
+    second: Annotated[int, typer.Argument(metavar="[B]", help="Another one's.")] = -1,
+    session: opt.SessionId = None,
+    as_json: opt.AsJson = False,
+    data_dir: opt.DataDir = None,
+    user: opt.User = None,
+) -> None:
+    """Show what changed between two prompts of a session, by default the last two."""
+    from memagent.cli import explained, render
+
+    with opt.look_up(data_dir, user) as agent:
+        found = agent.diff(first, second, session=session or "last")
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+    else:
+        render.console(sys.stdout).print(explained.diff_view(found))
+
+
+@context.command("why")
+def why_context(
+    wanted: Annotated[str, typer.Argument(metavar="ID", help="An entry, a summary or a memory.")],
+    session: opt.SessionId = None,
+    as_json: opt.AsJson = False,
+    data_dir: opt.DataDir = None,
+    user: opt.User = None,
+) -> None:
+    """Say where something is in the last prompt, or when and why it left."""
+    from memagent.cli import explained, render
+
+    with opt.look_up(data_dir, user) as agent:
+        found = agent.why(wanted, session=session or "last")
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+    else:
+        render.console(sys.stdout).print(explained.whereabouts_view(found))
+
+
+@context.command("replay", context_settings=_NUMBERS)
+def replay_context(
+    number: Annotated[int, typer.Argument(metavar="[NUMBER]", help="Which prompt; negative: from the end.")] = -1,
+    session: opt.SessionId = None,
+    as_json: opt.AsJson = False,
+    data_dir: opt.DataDir = None,
+    user: opt.User = None,
+) -> None:
+    """Make a prompt that was sent again, and say whether it is the same."""
+    from pydantic_core import to_json
+
+    from memagent.cli import explained, render
+
+    with opt.look_up(data_dir, user) as agent:
+        made = agent.replay(number, session=session or "last")
+    if as_json:
+        typer.echo(to_json(made, indent=2).decode())
+    else:
+        render.console(sys.stdout).print(explained.replay_view(made))

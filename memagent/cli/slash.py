@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memagent.cli import render
+from memagent.cli import explained, render
 from memagent.cli.stream import compacted_line
 from memagent.errors import MemagentError
 
@@ -54,6 +54,14 @@ def run(agent: Agent, console: Console, line: str) -> bool:
 
 def _context(agent: Agent, console: Console, _argument: str) -> None:
     console.print(render.manifest_view(render.manifest_of(agent, None), console))
+
+
+def _diff(agent: Agent, console: Console, _argument: str) -> None:
+    console.print(explained.diff_view(agent.diff()))
+
+
+def _why(agent: Agent, console: Console, wanted: str) -> None:
+    console.print(explained.whereabouts_view(agent.why(wanted)))
 
 
 def _compact(agent: Agent, console: Console, keep: str) -> None:
@@ -118,6 +126,8 @@ def _help(_agent: Agent, console: Console, _argument: str) -> None:
 
 COMMANDS = {
     "/context": Command("", "what the last prompt was made of", _context),
+    "/diff": Command("", "what changed from the last prompt but one to the last", _diff),
+    "/why": Command("ID", "where an entry, a summary or a memory is, or why it is not in the prompt", _why),
     "/compact": Command("[WHAT TO KEEP]", "summarise all but the newest exchange", _compact),
     "/undo": Command("", "take the last compaction, rewording or undo back", _undo),
     "/summaries": Command("", "what stands for the older part of this session", _summaries),

@@ -11,7 +11,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from memagent import prompts
@@ -23,8 +23,9 @@ from memagent.context.budget import (
     Budget,
     exchanges_that_fit,
 )
+from memagent.context.digest import prompt_digest
 from memagent.context.fit import fit_turns
-from memagent.context.manifest import SECTIONS, Candidate, Manifest
+from memagent.context.manifest import SECTIONS, Candidate, Manifest, Recipe
 from memagent.context.render import ContextBlock, Exchange, Wire, user_message
 from memagent.context.window import Window, WindowPart
 from memagent.errors import PromptTooLargeError
@@ -50,6 +51,16 @@ class Offer:
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
         return self.host_tools + self.own_tools
+
+    def as_text(self) -> str:
+        """All of it as JSON, for `offer_of`."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+def offer_of(text: str) -> Offer:
+    """The offer that `Offer.as_text` wrote."""
+    parts: dict[str, Any] = json.loads(text)
+    return Offer(parts["instructions"], tuple(parts["host_tools"]), parts["own_text"], tuple(parts["own_tools"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,7 @@ class PromptSource:
     candidates: tuple[Candidate, ...] = ()
     forgotten: tuple[str, ...] = ()
     settings_hash: str = ""
+    recipe: Recipe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +170,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
     turns = fit_turns(source.current.turns, budget.window_tokens, room_raw, counter, source.freed)
     left_out = exchanges_that_fit(window.sums_raw, budget.limit_raw - fixed.total_raw - turns.tokens_raw)
     head = () if fixed.system is None else (fixed.system,)
+    tail = (fixed.user, *turns.messages)
     recalled_raw = window.recalled_raw(left_out) + fixed.recalled_raw
     total_raw = fixed.total_raw + turns.tokens_raw + window.tokens_raw(left_out)
     raw = {
@@ -195,8 +208,11 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         settings_hash=source.settings_hash,
         forgotten=source.forgotten,
         prompt_versions={name: prompts.version(name) for name in ("system", "context", "recalled")},
+        prompt_hash=prompt_digest(fixed.offer.tools, head, window.digest(left_out), tail),
+        exchange_id=source.current.id,
+        recipe=source.recipe,
     )
-    return Prompt(manifest, head, window.messages(left_out), (fixed.user, *turns.messages), fixed.offer.tools)
+    return Prompt(manifest, head, window.messages(left_out), tail, fixed.offer.tools)
 
 
 def _fit_fixed(source: PromptSource, counter: TokenCounter) -> _Fixed:

@@ -20,6 +20,8 @@ RESULT_SHARE_PERCENT = 15
 TURN_SHARE_PERCENT = 30
 PREVIEW_SHARE_PERCENT = 5
 """What the preview of an output that overflowed takes: enough to see what it is; the rest is a call away."""
+PREVIEW_FLOOR_TOKENS = 192
+"""In small windows: the notice alone takes about 80, and a preview must show something."""
 DUE_PERCENT = 85
 TARGET_PERCENT = 35
 LEAST_SAVING_PERCENT = 10
@@ -98,7 +100,8 @@ class Budget:
     @property
     def preview_raw(self) -> int:
         """The most that the preview of an output takes."""
-        return self.share_raw(PREVIEW_SHARE_PERCENT)
+        floor_raw = PREVIEW_FLOOR_TOKENS * 100 // self.margin_percent
+        return max(floor_raw, self.share_raw(PREVIEW_SHARE_PERCENT))
 
 
 def result_cap_raw(window_tokens: int, results: int) -> int:

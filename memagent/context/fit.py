@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memagent.context.budget import result_cap_raw
-from memagent.context.overflow import shorten
 from memagent.context.render import (
     Turn,
     Wire,
     call_message,
     reference_message,
     result_message,
+    result_text,
     shortened_arguments,
     turn_messages,
 )
@@ -96,7 +96,7 @@ def _last_turn(turn: Turn, room_raw: int, counter: TokenCounter, arguments: dict
     call = call_message(turn, arguments)
     frame = counter.message(call) + sum(counter.message(result_message(result, "")) for result in turn.results)
     cap = max(SMALLEST_RESULT_RAW, (room_raw - frame) // max(1, len(turn.results)))
-    return [call, *(result_message(r, shorten(r.content, cap, counter.text).text) for r in turn.results)]
+    return [call, *(result_message(r, result_text(r, cap, counter)) for r in turn.results)]
 
 
 def _size(messages: Sequence[Wire], counter: TokenCounter) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from stores.base import KeptManifest
 
 SECTIONS = ("system", "tools", "profile", "summaries", "window", "recalled", "current")
 """Every manifest has all of them, in this order."""
@@ -24,6 +27,27 @@ class Candidate(BaseModel):
     why: str
 
 
+class Recipe(BaseModel):
+    """What a prompt was made from, beside the journal: enough to make it again. Sequences are the newest
+    journal entries that the window, and the exchange being answered, knew of."""
+
+    model_config = ConfigDict(frozen=True)
+    offer_hash: str
+    last_sequence: int
+    current_sequence: int
+    window_tokens: int
+    reserve_tokens: int
+    margin_percent: int
+    encoding: str
+    exact: bool
+    counted: bool
+    """False: no vocabulary could be loaded and texts were estimated."""
+    image_tokens: int
+    rendering: int
+    prompts: str
+    """The fingerprint of the prompt files."""
+
+
 class Manifest(BaseModel):
     """All token figures are estimates: counted tokens times ``margin``, rounded up.
 
@@ -35,6 +59,9 @@ class Manifest(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True)
+    number: int = 0
+    """Which prompt of the session it is of, from 1; 0: it was never sent."""
+    exchange_id: str = ""
     model: str
     window_tokens: int
     window_source: str
@@ -66,6 +93,32 @@ class Manifest(BaseModel):
     forgotten: tuple[str, ...] = ()
     """Memories that were shown in the window and have been forgotten since."""
     prompt_versions: dict[str, int] = Field(default_factory=dict)
+    prompt_hash: str = ""
+    """The fingerprint of all that was sent: tools and messages."""
+    recipe: Recipe | None = None
+    """None: it has expired."""
+
+    @property
+    def last_sequence(self) -> int:
+        """The newest journal entry that the prompt knew of; 0 once that has expired."""
+        return max(self.recipe.last_sequence, self.recipe.current_sequence) if self.recipe else 0
+
+    def figures(self) -> str:
+        """What is kept for ever, as JSON."""
+        return self.model_dump_json(exclude={"number", "exchange_id", *_DETAILS})
+
+    def details(self) -> str:
+        """What is kept for some time, as JSON."""
+        return self.model_dump_json(include=_DETAILS)
+
+
+_DETAILS = {"candidates", "recipe"}
+
+
+def kept_manifest(kept: KeptManifest) -> Manifest:
+    """A manifest as the store holds it."""
+    parts = json.loads(kept.figures) | json.loads(kept.details or "{}")
+    return Manifest.model_validate({**parts, "number": kept.number, "exchange_id": kept.exchange_id})
 
 
 def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | None:

@@ -34,26 +34,26 @@ class Preview(NamedTuple):
     total_chars: int
 
 
-def shorten(text: str, limit_raw: int, count: CountText, notice: str = "left_out") -> Shortened:
-    """The text, or its head and tail around a notice (a prompt file) with the exact figures, in at most
-    ``limit_raw`` tokens. With no room for even the notice, the notice alone is returned: the caller compares."""
+def shorten(text: str, limit_raw: int, count: CountText, notice: str = "left_out", **values: str) -> Shortened:
+    """The text, or its head and tail around a notice (a prompt file) with the exact figures and ``values``, in at
+    most ``limit_raw`` tokens. With no room for even the notice, the notice alone is returned: the caller compares."""
     total = len(text)
     if fits(text, limit_raw, count):
         return Shortened(text, total, total)
     low, high = 0, min(total - 1, limit_raw * 64)
     while low < high:
         middle = (low + high + 1) // 2
-        if count(_around_notice(text, middle, notice)) <= limit_raw:
+        if count(_around_notice(text, middle, notice, values)) <= limit_raw:
             low = middle
         else:
             high = middle - 1
-    return Shortened(_around_notice(text, low, notice), low, total)
+    return Shortened(_around_notice(text, low, notice, values), low, total)
 
 
-def _around_notice(text: str, shown: int, notice_name: str) -> str:
+def _around_notice(text: str, shown: int, notice_name: str, values: Mapping[str, str]) -> str:
     head = int(shown * HEAD_SHARE)
     tail = shown - head
-    notice = prompts.text(notice_name, left_out=f"{len(text) - shown:,}", total=f"{len(text):,}")
+    notice = prompts.text(notice_name, left_out=f"{len(text) - shown:,}", total=f"{len(text):,}", **values)
     if shown == 0:
         return notice
     return f"{text[:head]}\n{notice}\n{text[len(text) - tail :] if tail else ''}"

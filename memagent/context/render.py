@@ -79,12 +79,21 @@ class Exchange:
     block: ContextBlock = ContextBlock()
     first_sequence: int = 0
 
+    @property
+    def messages(self) -> list[Message]:
+        """All that was said in it; stand-ins for results that were never stored have the sequence 0."""
+        said = [self.user] if self.user else []
+        for turn in self.turns:
+            said += [turn.assistant, *turn.results]
+        return [*said, self.answer] if self.answer else said
+
 
 def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Exchange | None:
     """An exchange from its journal entries in order; None if nobody said anything in it.
 
     Results are put in call order; a call without one gets a stand-in that says what is known: "not
-    started" when no mark says that it was, else "outcome unknown". Results nobody asked for are left out.
+    started" when no mark says that it was, else, and in an imported transcript, "outcome unknown".
+    Results nobody asked for are left out.
     """
     messages = [entry for entry in entries if isinstance(entry, Message) and entry.role is not MessageRole.NOTE]
     if not messages:
@@ -117,6 +126,8 @@ def _answered(message: Message, later: Sequence[Message], started: set[str]) -> 
 
 def _stand_in(message: Message, call: ToolCall, started: bool) -> Message:
     """The result of a call whose real result was never stored."""
+    # of a transcript from elsewhere no mark says what was started
+    why = "outcome_not_imported" if message.imported else "outcome_unknown" if started else "not_started"
     return Message(
         id=f"{message.id}:{call.id}",
         session_id=message.session_id,
@@ -124,7 +135,7 @@ def _stand_in(message: Message, call: ToolCall, started: bool) -> Message:
         at=message.at,
         zone=message.zone,
         role=MessageRole.TOOL,
-        content=prompts.text("outcome_unknown" if started else "not_started"),
+        content=prompts.text(why),
         name=call.name,
         call_id=call.id,
         failed=True,
@@ -184,10 +195,16 @@ def result_message(result: Message, text: str) -> Wire:
 def turn_messages(turn: Turn, cap_raw: int, counter: TokenCounter, freed: frozenset[str] = frozenset()) -> list[Wire]:
     """A turn with each result in at most ``cap_raw`` tokens; of those whose ids are ``freed`` a reference."""
     shown = [
-        reference_message(r) if r.id in freed else result_message(r, shorten(r.content, cap_raw, counter.text).text)
+        reference_message(r) if r.id in freed else result_message(r, result_text(r, cap_raw, counter))
         for r in turn.results
     ]
     return [call_message(turn), *shown]
+
+
+def result_text(result: Message, cap_raw: int, counter: TokenCounter) -> str:
+    """What is shown of a result in so many tokens. It came in a larger window, or from a transcript: what is
+    left out of it, perhaps the notice of its own preview, can be read under its id."""
+    return shorten(result.content, cap_raw, counter.text, "result_narrow", ref=result.id).text
 
 
 def reference_message(result: Message) -> Wire:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memagent.context.budget import CLOSED_TURNS_PERCENT, result_cap_raw
+from memagent.context.digest import RunningDigest, message_digest
 from memagent.context.fit import fit_turns
 from memagent.context.render import Exchange, Turn, Wire, answer_message, reference_message, turn_messages, user_message
 from memagent.llm.tokens import TokenCounter
@@ -34,6 +35,7 @@ class ClosedExchange:
     words: str
     shortened: bool
     freeable: tuple[Freeable, ...]
+    digest: bytes
 
 
 def close_exchange(
@@ -45,9 +47,7 @@ def close_exchange(
     said_raw = counter.message(user) + counter.message(answer)
     turns = fit_turns(exchange.turns, window_tokens, window_tokens * CLOSED_TURNS_PERCENT // 100, counter, freed)
     messages = [user, *turns.messages, answer]
-    said = [message for message in (exchange.user, exchange.answer) if message is not None]
-    for turn in exchange.turns:
-        said += [turn.assistant, *turn.results]
+    said = exchange.messages
     return ClosedExchange(
         exchange=exchange,
         messages=tuple(messages),
@@ -55,6 +55,7 @@ def close_exchange(
         recalled_raw=exchange.block.recalled_raw(counter),
         entry_ids=frozenset(message.id for message in said),
         shortened=bool(turns.notes),
+        digest=message_digest(messages),
         freeable=tuple(freeable(turn, window_tokens, counter, freed) for turn in exchange.turns),
         words=f" {normalised(' '.join(message.content for message in said))} ",
     )
@@ -93,6 +94,7 @@ class Window:
         self._sums: list[int] = [0]
         self._recalled_sums: list[int] = [0]
         self._shortened_sums: list[int] = [0]
+        self._digest = RunningDigest()
         self._entry_ids: set[str] = set()
         self._recalled: set[tuple[str, int]] = set()
         self._results_at: dict[str, datetime] = {}
@@ -118,6 +120,7 @@ class Window:
         self._closed.append(closed)
         self._messages += closed.messages
         self._shortened_sums.append(self._shortened_sums[-1] + closed.shortened)
+        self._digest.append(closed.digest)
         self._entry_ids |= closed.entry_ids
         self._recalled |= {(line.memory_id, line.version) for line in closed.exchange.block.recalled}
         for turn in closed.exchange.turns:
@@ -129,6 +132,10 @@ class Window:
         """The messages from that exchange on, as they stand now."""
         start = self._starts[from_exchange] if from_exchange < len(self) else len(self._messages)
         return WindowPart(self._messages, start, len(self._messages))
+
+    def digest(self, from_exchange: int) -> bytes:
+        """The fingerprint of the messages from that exchange on."""
+        return self._digest.since(from_exchange)
 
     def first_sequence(self, from_exchange: int) -> int | None:
         """The journal sequence that the window from that exchange on begins at; None if nothing is left."""

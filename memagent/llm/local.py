@@ -112,7 +112,7 @@ class EmbeddedChat(OpenAIChat):
         entry = model_file(server.name)
         calls_tools = entry is None or entry.calls_tools
         super().__init__(
-            ModelProfile(server.name, server.window_tokens, window_source, calls_tools=calls_tools),
+            ModelProfile(server.name, server.window_tokens, window_source, calls_tools=calls_tools, one_at_a_time=True),
             server.base_url,
             server.api_key,
             EMBEDDED,

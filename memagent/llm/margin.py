@@ -46,11 +46,11 @@ CUT_NOT_CACHED = 1.5
 
 class Sample(NamedTuple):
     """One request. ``raw_tokens`` is our count of its prompt, ``reported_tokens`` the server's, of which
-    it had ``cached_tokens``."""
+    it had ``cached_tokens``. Requests of one ``series`` continue one another: a session's talk."""
 
     raw_tokens: int
     reported_tokens: int
-    session_id: str | None = None
+    series: str | None = None
     cached_tokens: int = 0
 
     @property
@@ -78,17 +78,17 @@ class MarginLearner:
     def __init__(self, start_percent: int) -> None:
         self._start_percent = start_percent
         self._samples: deque[Sample] = deque(maxlen=SAMPLES)
-        self._cut_sessions: set[str | None] = set()
+        self._cut_series: set[str | None] = set()
 
     def add(self, sample: Sample) -> bool:
         """Takes the newest request; one that holds no two counts changes nothing. True when it shows, for
-        the first time in its session, that the server cut the prompt."""
+        the first time in its series, that the server cut the prompt."""
         if sample.raw_tokens <= 0 or sample.reported_tokens <= 0:
             return False
-        cut = sample.session_id not in self._cut_sessions and server_cut(sample, tuple(self._samples))
+        cut = sample.series not in self._cut_series and server_cut(sample, tuple(self._samples))
         self._samples.append(sample)
         if cut:
-            self._cut_sessions.add(sample.session_id)
+            self._cut_series.add(sample.series)
         return cut
 
     def learned(self) -> LearnedMargin:
@@ -134,14 +134,14 @@ def counted(samples: Sequence[Sample]) -> list[Sample]:
 def _added_up(samples: Sequence[Sample]) -> set[int]:
     """Which samples report the sum of several prompts: about what was reported before, plus their own.
 
-    Servers add up by session or over everything, so both orders are looked at. In each, the last honest
+    Servers add up by conversation or over everything, so both orders are looked at. In each, the last honest
     ratio says what a prompt of its own would have added.
     """
-    series: dict[str | None, list[int]] = {}
+    by_series: dict[str | None, list[int]] = {}
     for index, sample in enumerate(samples):
-        series.setdefault(sample.session_id, []).append(index)
+        by_series.setdefault(sample.series, []).append(index)
     found: set[int] = set()
-    for indexes in (*series.values(), list(range(len(samples)))):
+    for indexes in (*by_series.values(), list(range(len(samples)))):
         found |= _added_up_in(samples, indexes)
     return found
 
@@ -185,9 +185,9 @@ def server_cut(sample: Sample, earlier: Sequence[Sample]) -> bool:
     """
     known = [other.ratio for other in counted(earlier)]
     usual = median(known) if len(known) >= CUT_HISTORY else None
-    session = [*(other for other in earlier if other.session_id == sample.session_id), sample][-4:]
+    series = [*(other for other in earlier if other.series == sample.series), sample][-4:]
     low: list[Sample] = []
-    for before, one in reversed(list(zip([None, *session], session, strict=False))):
+    for before, one in reversed(list(zip([None, *series], series, strict=False))):
         if not _far_below(one, before, usual):
             break
         low.append(one)
@@ -196,7 +196,7 @@ def server_cut(sample: Sample, earlier: Sequence[Sample]) -> bool:
     counts = [one.reported_tokens for one in low]
     if _is_round(counts[0]):
         return True
-    if usual is None or len(session) == 1:
+    if usual is None or len(series) == 1:
         return False
     alike = len(low) > 1 and low[0].raw_tokens != low[1].raw_tokens and _within(counts[:2], CUT_EQUAL_SHARE)
     return alike or (len(low) > 2 and _within(counts[:3], CUT_NEAR_SHARE))

@@ -92,6 +92,11 @@ class TokenCounter:
         self.image_tokens = image_tokens
 
     @property
+    def loaded(self) -> bool:
+        """False: no vocabulary could be loaded, counts are estimates."""
+        return self._counts.loaded
+
+    @property
     def start_margin(self) -> float:
         return START_MARGIN[self.exact]
 

@@ -7,31 +7,17 @@ exact text around the words that were found, and its entry's id is the reference
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Collection, Mapping, Sequence
 
-from memagent import prompts
 from memagent.memory.episodes import episode_id
-from memagent.memory.passages import (
-    ECHO_TOOLS,
-    QUESTION_ENDS,
-    Snippet,
-    Units,
-    best_snippet,
-    context_of,
-    passages_of,
-    searched_text,
-    units_of,
-)
+from memagent.memory.hits import HistoryHit, Place, hit_of, ranked
+from memagent.memory.passages import context_of, passages_of, searched_text, units_of
 from memagent.memory.recall import Recaller
 from stores.base import BlobStore, HistoryIndex, Journal, MemoryTable, Passage, PassageHit
 from stores.errors import BlobMissingError, StoreCorruptError
-from stores.records import MemoryState, Message, MessageRole, Scope
+from stores.records import MemoryState, Message, Scope
 from stores.terms import document_terms, query_terms
 
 JOURNAL_BATCH = 200
@@ -44,76 +30,18 @@ SEARCH_BYTES = 64_000_000
 """Of stored outputs, at most so much is read for one search."""
 WORDLESS_CHARS = 4_000
 """How much of a text is looked at for a snippet when it was found by its meaning alone."""
-FUSION_K = 10
-"""A hit at rank r of a leg counts FUSION_K / (FUSION_K + r) times the leg's weight, …"""
-WORDS_WEIGHT = 0.2
-MEANING_WEIGHT = 0.35
-"""… beside the share of the query that its snippet holds, which counts 1: words exactly as they were asked for
-say more than a rank. Tried on 240 statements in 400 exchanges; without meaning, or with more of it, worse."""
-QUESTION_WEIGHT = 0.5
-"""A question has the words of its answer and states nothing."""
-ECHO_WEIGHT = 0.5
-"""Results of memagent's own searches only repeat what others say."""
-HITS_AN_ENTRY = 3
-"""More passages of one entry come after all others."""
 CONTEXTS = 32
-ABOUT_SHARE = 0.7
-"""What a question or a call says counts for its answer almost as if the answer said it; asked of so many of
-the best candidates."""
+"""Of so many of the best candidates it is looked up what they answer."""
 ABOUT_CHARS = 60
 _ASKING = re.compile(
     r"\b(?:a|about|again|am|an|and|any|are|as|at|be|been|but|by|can|could|did|do|does|for|from|had|has|have|how|i|if|in"
-    r"|into|is|it|its|may|me|my|of|on|or|our|ours|please|recall|remember|remind|shall|should|so|some|tell|than|that|the"
-    r"|their|them|then|there|these|they|this|those|to|us|was|we|were|what|when|where|which|who|whom|whose|why|will"
+    r"|into|is|its|me|my|of|on|or|our|ours|please|recall|remember|remind|shall|should|so|some|tell|than|that|the"
+    r"|their|them|then|there|these|they|this|those|to|was|we|were|what|when|where|which|who|whom|whose|why"
     r"|with|would|you|your|yours)\b"
     r"|请问|告诉|记得|是多少|多少|是什么|什么|是哪|在哪里|哪里|哪儿|哪个|哪些|怎么|为什么|是谁|吗|呢",
     re.IGNORECASE,
 )
 """Words by which one asks: they say nothing of what is looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryHit:
-    """A place in the history. ``snippet`` is the exact text from ``start`` characters on in the entry's
-    whole text; ``about`` is what it answers, shortened: a tool's call, a question, or "". ``score``:
-    larger is better, comparable within one answer only."""
-
-    entry_id: str
-    session_id: str
-    role: MessageRole
-    tool: str | None
-    at: datetime
-    zone: str
-    start: int
-    snippet: str
-    about: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A passage that may be a hit. ``rank`` is its place among those found by words, None: by meaning alone."""
-
-    entry: Message
-    start: int
-    units: Units
-    rank: int | None
-    about: frozenset[str] = frozenset()
-    """The wanted terms of the question or call that it answers."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.entry.session_id, self.entry.id
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A place with what is shown of it. ``covered`` is how much of the query that holds."""
-
-    place: _Place
-    snippet: Snippet
-    covered: float
-    score: float = 0.0
 
 
 class HistorySearch:
@@ -212,8 +140,8 @@ class HistorySearch:
         for key in await self._hidden(scope, entries, exclude_ids, shown_in):
             del entries[key]
         places = await self._places(scope, asked_for, words, meaning, entries)
-        best = await asyncio.to_thread(_ranked, places, meaning, limit)
-        return [_hit(found, await self._about(scope, found.place.entry)) for found in best]
+        best = await asyncio.to_thread(ranked, places, meaning, limit)
+        return [hit_of(found, await self._about(scope, found.place.entry)) for found in best]
 
     async def _by_meaning(self, scope: Scope, query: str, session_id: str | None) -> list[tuple[str, str]]:
         """(session, entry) of the messages nearest in meaning, best first."""
@@ -257,7 +185,7 @@ class HistorySearch:
         words: Sequence[PassageHit],
         meaning: Sequence[tuple[str, str]],
         entries: Mapping[tuple[str, str], Message],
-    ) -> list[_Place]:
+    ) -> list[Place]:
         wanted = frozenset(query_terms(query))
         texts: dict[tuple[str, str], str] = {}
         pieces: list[tuple[Message, int, str, int | None]] = []
@@ -278,7 +206,7 @@ class HistorySearch:
         about = await self._contexts(scope, [piece[0] for piece in pieces if piece[1] == 0][:CONTEXTS])
         return await asyncio.to_thread(
             lambda: [
-                _Place(
+                Place(
                     entry,
                     start,
                     units_of(text, wanted),
@@ -303,111 +231,3 @@ def _content(query: str) -> str:
     """A query without the words by which one asks, unless it has no others."""
     rest = _ASKING.sub(" ", query)
     return rest if query_terms(rest) else query
-
-
-# --- ranking -----------------------------------------------------------------------------------
-
-
-def _ranked(places: Sequence[_Place], meaning: Sequence[tuple[str, str]], limit: int) -> list[_Found]:
-    """The best places, best first. Fused are the share of the query that the snippet holds (rare words weigh
-    more), the rank among passages, and the rank by meaning, which counts once an entry."""
-    weights = _weights(place.units for place in places)
-    whole = sum(weights.values()) or 1.0
-    found: list[_Found] = []
-    for place in places:
-        snippet = best_snippet(place.units, weights)
-        covered = sum(weights[word] for word in sorted(snippet.words))
-        covered += ABOUT_SHARE * sum(weights.get(word, 0.0) for word in sorted(place.about - snippet.words))
-        found.append(_Found(place, snippet, covered / whole))
-    found.sort(key=lambda item: (-item.covered, -item.place.entry.position))
-    near = {key: rank for rank, key in reversed(list(enumerate(meaning)))}
-    scored: list[_Found] = []
-    for item in found:
-        by_meaning = _share(near.pop(item.place.key, None))
-        score = item.covered + WORDS_WEIGHT * _share(item.place.rank) + MEANING_WEIGHT * by_meaning
-        scored.append(replace(item, score=score * _weight(item.place.entry)))
-    scored.sort(key=lambda item: (-item.score, -item.place.entry.position, item.place.start))
-    return _chosen(scored, limit)
-
-
-def _share(rank: int | None) -> float:
-    return 0.0 if rank is None else FUSION_K / (FUSION_K + rank + 1)
-
-
-def _weights(units: Iterable[Units]) -> dict[str, float]:
-    """How much each wanted term says: the rarer among the units of all candidates, the more."""
-    total = 0
-    counts: dict[str, int] = {}
-    for each in units:
-        total += len(each.words)
-        for words in each.words:
-            for word in words:
-                counts[word] = counts.get(word, 0) + 1
-    # squared: three words that occur everywhere must not outdo the one that was asked about
-    return {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) ** 2 for word, count in counts.items()}
-
-
-def _weight(entry: Message) -> float:
-    if entry.role is MessageRole.TOOL:
-        return ECHO_WEIGHT if entry.name in ECHO_TOOLS else 1.0
-    return QUESTION_WEIGHT if entry.content.rstrip().endswith(QUESTION_ENDS) else 1.0
-
-
-def _chosen(found: Sequence[_Found], limit: int) -> list[_Found]:
-    """The first ones that say something new; of one entry a few, and more only if there is nothing else."""
-    told: set[str] = set()
-    shown: dict[tuple[str, str], int] = {}
-    chosen: list[_Found] = []
-    more: list[_Found] = []
-    for item in found:
-        words = " ".join(item.snippet.text.split())
-        if not words or words in told:
-            continue
-        told.add(words)
-        key = item.place.key
-        shown[key] = shown.get(key, 0) + 1
-        (chosen if shown[key] <= HITS_AN_ENTRY else more).append(item)
-        if len(chosen) == limit:
-            break
-    return [*chosen, *more][:limit]
-
-
-def _hit(found: _Found, about: str) -> HistoryHit:
-    entry = found.place.entry
-    return HistoryHit(
-        entry_id=entry.id,
-        session_id=entry.session_id,
-        role=entry.role,
-        tool=entry.name if entry.role is MessageRole.TOOL else None,
-        at=entry.at,
-        zone=entry.zone,
-        start=found.place.start + found.snippet.start,
-        snippet=found.snippet.text,
-        about=about,
-        score=found.score,
-    )
-
-
-# --- for a model -------------------------------------------------------------------------------
-
-
-def render_hits(hits: Sequence[HistoryHit], *, session_id: str, limit_raw: int, count: Callable[[str], int]) -> str:
-    """Hits as lines for a model, one a hit, best first, as many as ``limit_raw`` tokens hold (a later,
-    shorter one does not take the place of one that is too long). "" when there are none."""
-    shown = ""
-    for hit in hits:
-        line = _line(hit, session_id)
-        longer = f"{shown}\n{line}" if shown else line
-        if count(longer) > limit_raw:
-            break
-        shown = longer
-    return shown
-
-
-def _line(hit: HistoryHit, session_id: str) -> str:
-    day = hit.at.astimezone(ZoneInfo(hit.zone)).strftime("%Y-%m-%d")
-    who = f"tool {hit.tool or ''}".rstrip() if hit.role is MessageRole.TOOL else hit.role.value
-    where = "" if hit.session_id == session_id else ", an earlier session"
-    about = f" ({hit.about})" if hit.about else ""
-    # one line each, and no spelling of a fence: a text must not pass for two, nor for ours
-    return prompts.fenced(" ".join(f"{day}, {who}{where}{about}: {hit.snippet}".split()) + f" [ref {hit.entry_id}]")

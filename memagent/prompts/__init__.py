@@ -6,6 +6,7 @@ Values from outside are data: those that stand inside a fence are passed through
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 from importlib.resources import files
@@ -35,6 +36,16 @@ def text(name: str, **values: str) -> str:
 def version(name: str) -> int:
     """The version of a prompt file."""
     return _load(name)[0]
+
+
+@cache
+def fingerprint() -> str:
+    """Of all prompt files; another one means that the same entries may be rendered in other words."""
+    names = sorted(file.name for file in files("memagent.prompts").iterdir() if file.name.endswith(".txt"))
+    digest = hashlib.blake2b(digest_size=8)
+    for name in names:
+        digest.update(f"{name}\n{_load(name.removesuffix('.txt'))[1]}\n".encode())
+    return digest.hexdigest()
 
 
 def fenced(value: str) -> str:

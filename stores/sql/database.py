@@ -30,6 +30,7 @@ class Turn(IntEnum):
     MIGRATE = 1
     JOURNAL = 2
     MEMORIES = 3
+    MANIFESTS = 4
     HISTORY = 4
 
 

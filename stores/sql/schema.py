@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaDa
 
 from stores.errors import StoreError
 
-HEAD_REVISION = "0003"
+HEAD_REVISION = "0004"
 """The newest revision in ``migrations/versions``."""
 
 # SQLite makes only a column declared INTEGER an alias of the rowid.
@@ -127,6 +127,11 @@ manifests = Table(
     Column("session_id", Text, nullable=False),
     Column("exchange_id", Text, nullable=False),
     Column("payload", Text, nullable=False),
+    # Counts from 1 within the session.
+    Column("session_number", BigInteger, nullable=False, server_default="0"),
+    Column("at", BigInteger, nullable=False, server_default="0"),
+    # What a replay needs, as JSON; null once it has expired.
+    Column("details", Text),
 )
 
 manifest_texts = Table(
@@ -135,6 +140,8 @@ manifest_texts = Table(
     Column("scope", Text, primary_key=True),
     Column("hash", Text, primary_key=True),
     Column("text", Text, nullable=False),
+    # When a manifest last referred to it; null: the journal refers to it, too.
+    Column("last_at", BigInteger),
 )
 
 

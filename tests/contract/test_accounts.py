@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -11,6 +12,7 @@ from alembic.config import Config
 from sqlalchemy import text
 
 from stores.errors import StoreError
+from stores.records import Scope
 from stores.sql import SqlStores, open_sql
 from stores.sql.engines import WRITE, file_of, make_engine, url_of
 from stores.sql.migrate import SCRIPTS
@@ -75,7 +77,7 @@ async def test_ledger_tokens_of_a_role_since_a_time(stores: SqlStores) -> None:
         await stores.ledger.tokens_since(U1, role="chat", since=time(0).replace(tzinfo=None))
 
 
-async def test_calls_kept_by_an_older_version_are_found_by_role_and_model(empty_location: str) -> None:
+async def test_what_an_older_version_kept_is_found_by_role_model_and_number(empty_location: str) -> None:
     calls = [ledger_entry(n, raw_tokens=9 * (n % 2), model=f"m{n % 3}") for n in range(1, 1_203)]
     payloads = [call.model_dump(mode="json") for call in calls]
     for payload in payloads:
@@ -88,6 +90,8 @@ async def test_calls_kept_by_an_older_version_are_found_by_role_and_model(empty_
         assert found == [c for c in reversed(calls) if c.model == "m1" and c.raw_tokens]
         assert await stores.ledger.tokens_since(U1, role="chat", since=time(0)) == 15 * len(calls)
         assert await stores.ledger.list(U1) == calls[::-1]
+        assert [(m.number, m.details) for m in await stores.manifests.list(U1, "s1")] == [(2, None), (1, None)]
+        assert await put(stores, 7) == 3
     finally:
         await stores.close()
 
@@ -110,17 +114,55 @@ def _keep_at_first_revision(location: str, payloads: list[dict[str, Any]]) -> No
             for number, p in enumerate(payloads, start=to_micros(time(1)))
         ]
         connection.execute(text(add), rows)
+        add = "INSERT INTO manifests (scope, session_id, exchange_id, payload) VALUES (:scope, :session, 'e', '{}')"
+        connection.execute(text(add), [{"scope": U1, "session": session} for session in ("s1", "s2", "s1")])
     engine.dispose()
 
 
-async def test_the_last_manifest_of_a_session(stores: SqlStores) -> None:
-    assert await stores.manifests.last(U1, "s1") is None
-    await stores.manifests.put(U1, "s1", "e1", '{"n": 1}')
-    await stores.manifests.put(U1, "s1", "e1", '{"n": 2}')
-    await stores.manifests.put(U1, "s2", "e9", '{"n": 3}')
-    await stores.manifests.put(U2, "s1", "e1", '{"n": 4}')
-    assert await stores.manifests.last(U1, "s1") == '{"n": 2}'
-    assert await stores.manifests.last(U2, "s2") is None
+async def put(stores: SqlStores, number: int, session: str = "s1", scope: Scope = U1, **more: Any) -> int:
+    figures, details = f'{{"n": {number}}}', f'{{"d": {number}}}'
+    return await stores.manifests.put(
+        scope, session, f"e{number}", figures, details=details, **{"at": time(number), **more}
+    )
+
+
+async def test_manifests_are_numbered_within_their_session(stores: SqlStores) -> None:
+    assert await stores.manifests.list(U1, "s1") == []
+    assert [await put(stores, n) for n in (1, 2)] == [1, 2]
+    assert await put(stores, 3, "s2") == 1
+    assert await put(stores, 4, scope=U2) == 1
+    assert await put(stores, 5) == 3
+    kept = await stores.manifests.list(U1, "s1")
+    assert [(m.number, m.exchange_id, m.figures, m.details) for m in kept] == [
+        (3, "e5", '{"n": 5}', '{"d": 5}'),
+        (2, "e2", '{"n": 2}', '{"d": 2}'),
+        (1, "e1", '{"n": 1}', '{"d": 1}'),
+    ]
+    assert kept[0].at == time(5)
+    assert await stores.manifests.list(U1, "s1", limit=1) == kept[:1]
+    assert await stores.manifests.list(U1, "s1", number=2) == kept[1:2]
+    assert await stores.manifests.list(U1, "s1", number=9) == []
+
+
+async def test_details_and_texts_expire_and_figures_stay(stores: SqlStores) -> None:
+    old, used, said = "a system text", "another system text", "- a recalled line"
+    line = await stores.manifests.put_text(U1, said)
+    await put(stores, 1, texts=[old, said])
+    await put(stores, 2, texts=[old, used])
+    await put(stores, 9, texts=[used])
+    await put(stores, 1, scope=U2, texts=[old])
+    hashes = [hashlib.sha256(one.encode()).hexdigest() for one in (old, used, said)]
+    assert await stores.manifests.expire(U1, before=time(1)) == 0
+    assert len(await stores.manifests.texts(U1, hashes)) == 3
+    assert await stores.manifests.expire(U1, before=time(5)) == 2
+    assert await stores.manifests.expire(U1, before=time(5)) == 0
+    kept = await stores.manifests.list(U1, "s1")
+    assert [m.details for m in kept] == ['{"d": 9}', None, None]
+    assert [m.figures for m in kept] == ['{"n": 9}', '{"n": 2}', '{"n": 1}']
+    assert set(await stores.manifests.texts(U1, hashes)) == {hashes[1], line}
+    assert set(await stores.manifests.texts(U2, hashes)) == {hashes[0]}
+    await put(stores, 9, texts=[old])  # as a prompt with the old text comes again
+    assert len(await stores.manifests.texts(U1, hashes)) == 3
 
 
 async def test_texts_are_kept_once_by_hash(stores: SqlStores) -> None:
@@ -137,7 +179,7 @@ async def test_texts_are_kept_once_by_hash(stores: SqlStores) -> None:
 async def test_any_user_id_works_and_none_shares(stores: SqlStores) -> None:
     for scope in WEIRD_SCOPES:
         await stores.ledger.add(scope, ledger_entry(1, session=str(scope)))
-        await stores.manifests.put(scope, "s", "e", f'"{len(scope)}{scope[:3]}"')
+        await put(stores, len(scope), "s", scope)
     for scope in WEIRD_SCOPES:
         assert [call.session_id for call in await stores.ledger.list(scope)] == [scope]
-        assert await stores.manifests.last(scope, "s") == f'"{len(scope)}{scope[:3]}"'
+        assert [m.exchange_id for m in await stores.manifests.list(scope, "s")] == [f"e{len(scope)}"]

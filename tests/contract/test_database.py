@@ -271,7 +271,7 @@ async def test_a_closed_database_refuses_every_call(stores: SqlStores) -> None:
         stores.lexical.search(U1, "tea", limit=1),
         stores.outbox.epoch(),
         stores.ledger.list(U1),
-        stores.manifests.last(U1, "s1"),
+        stores.manifests.list(U1, "s1"),
     ):
         with pytest.raises(StoreClosedError):
             await call
