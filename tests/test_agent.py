@@ -186,7 +186,7 @@ def test_a_full_window_is_cut_once_and_what_left_is_recalled(scripted: ScriptedS
         agent.ask("Where is the safe behind the Vermeer?")
         assert len(agent.history()) == 64  # nothing leaves the journal
     assert max(fills) <= 1
-    drops = [n for n in range(1, 30) if fills[n] < fills[n - 1]]
+    drops = [n for n in range(1, 30) if fills[n] < fills[n - 1] - 0.2]  # a smaller step: the margin was learned
     assert 2 <= len(drops) <= 10  # cut seldom and deep, not at every message
     assert all(fills[n] < 0.65 for n in drops)
     assert "Vermeer in the library" not in str(scripted.bodies[-1]["messages"][1:-1])

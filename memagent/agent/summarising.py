@@ -26,8 +26,8 @@ SUMMARISE = "summarise"
 """The role under which the ledger has these calls."""
 MOST_CALLS = 12
 """Of one compaction. What is older than so many requests hold is extracted, not summarised."""
-LEAF_SHARE = 3
-"""One new summary takes at most the third part of what all may take."""
+LEAF_SHARE = 6
+"""One new summary takes at most the sixth part of what all may take."""
 LEAST_LEAF_RAW = 48
 LEAST_ROOM_RAW = 256
 REPLY_PERCENT = 25

@@ -22,8 +22,8 @@ PREVIEW_SHARE_PERCENT = 5
 """What the preview of an output that overflowed takes: enough to see what it is; the rest is a call away."""
 PREVIEW_FLOOR_TOKENS = 192
 """In small windows: the notice alone takes about 80, and a preview must show something."""
-DUE_PERCENT = 75
-TARGET_PERCENT = 40
+DUE_PERCENT = 85
+TARGET_PERCENT = 35
 LEAST_SAVING_PERCENT = 10
 """A compaction that would free less of the budget is not worth a break of the prefix."""
 CLOSED_TURNS_PERCENT = 40
