@@ -212,7 +212,7 @@ def test_a_memory_that_was_never_near(scripted: ScriptedServer, tmp_path: Path) 
     scripted.default = answer
     with agent_on(scripted, tmp_path) as agent:
         memory = agent.remember("The dentist is in Rua Augusta.")
-        talk(agent, 1)
+        agent.ask("hello there")
         found = agent.why(memory.id)
         assert (found.place, found.shown) == ("not recalled", False)
         assert found.why

@@ -14,36 +14,30 @@ from memagent import Agent, tool
 from memagent.testing import WordEmbedder
 
 CITIES = ["Lisbon", "Porto", "Berlin", "Kyoto", "Oslo", "Quito", "Accra", "Hanoi"]
-RULE = "From now on, always end every answer with the word OVER."
+RULE = "From now on, please end every answer you give me with the word OVER."
 WINDOW = 4_096
 
 
 @tool
-def trains(city: str) -> str:
-    """The trains that leave a city today.
+def order_status(number: int) -> str:
+    """The status of a customer's order: where it is and when it arrives. Use it for every question about an order.
 
     Args:
-        city: The city's name, e.g. "Porto".
+        number: The order's number, e.g. 4017.
     """
-    rows = [
-        f"{6 + n:02d}:{(n * 7) % 60:02d} platform {n % 9 + 1} to {CITIES[n % 8]}, {20 + n}.50 EUR" for n in range(40)
+    stops = [
+        f"{6 + n:02d}:{n * 7 % 60:02d} scanned in {CITIES[(number + n) % 8]}, shelf {n % 9 + 1}" for n in range(14)
     ]
-    return f"Trains from {city} today:\n" + "\n".join(rows)
-
-
-@tool
-def population(city: str) -> int:
-    """How many people live in a city."""
-    return 100_000 + 7_919 * sum(map(ord, city))
+    return f"Order {number} arrives in {CITIES[number % 8]} on May {number % 28 + 1}.\n" + "\n".join(stops)
 
 
 def question(number: int) -> str:
-    city = CITIES[number % 8]
+    order, city = 4_000 + 7 * number, CITIES[number % 8]
     return [
-        f"How many people live in {city}? Use the tool.",
+        f"Where is my order {order}?",
         f"Thanks. Say one short sentence about {city}.",
-        f"When does the first train leave {city} today? Look it up.",
-        f"I like {city}, my friend number {number} lives there.",
+        f"On which day does order {order} arrive?",
+        f"My friend number {number} lives in {city}. Which country is that?",
     ][number % 4]
 
 
@@ -56,10 +50,10 @@ def test_sixty_exchanges_in_a_small_window(tmp_path: Path) -> None:
         model="qwen2.5-coder-1.5b",
         data_dir=tmp_path,
         window_tokens=WINDOW,
-        tools=[trains, population],
+        tools=[order_status],
         embedder=WordEmbedder(),
     ) as agent:
-        answers.append(agent.ask(RULE).text)
+        answers.append(agent.ask(f"Hello! {RULE} What is the capital of Portugal?").text)
         for number in range(59):
             reply = agent.ask(question(number))
             assert reply.manifest is not None
@@ -75,5 +69,5 @@ def test_sixty_exchanges_in_a_small_window(tmp_path: Path) -> None:
     assert "compacted" in kinds
     assert "tool_finished" in kinds
     assert all(answer.strip() for answer in answers)
-    obeyed = sum("OVER" in answer for answer in answers[-10:])
+    obeyed = sum("over" in answer.lower() for answer in answers[-10:])
     assert obeyed >= 6, answers[-10:]
