@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memagent import Agent, ContextError, tool
+from memagent.cli.stream import compacted_line
 from memagent.errors import NotFoundError
 from memagent.testing import FakeClock
 from tests.agents import agent_on, async_agent_on, newest
@@ -206,7 +207,9 @@ def test_the_daily_cap_stops_asking_the_model(server: ScriptedServer, tmp_path: 
         fill(agent)
         assert agent.summaries()
         assert all(summary.made_by == "extract" for summary in agent.summaries())
-        assert agent.compact()
+        done = agent.compact()
+        assert done is not None
+        assert "cut down to single sentences" in compacted_line(done)
     assert not server.summary_bodies
 
 
