@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import tzlocal
@@ -35,12 +35,6 @@ from stores.sql import SqlStores, open_sql
 from stores.vectors import DeferredVectorIndex
 
 LOCK_NAME = "vectors.lock"
-
-
-class OpenModel(Protocol):
-    """Opens the model of some settings."""
-
-    async def __call__(self, settings: Settings) -> ChatModel: ...
 
 
 async def build_assistant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from memagent import Agent, ContextError, tool
+from memagent.cli.stream import compacted_line
 from memagent.errors import NotFoundError
 from memagent.testing import FakeClock
 from tests.agents import agent_on, async_agent_on, newest
@@ -101,6 +103,51 @@ def test_after_an_undo_nothing_is_compacted_until_a_prompt_would_not_fit(
         assert "compacting" in [event.type for event in forced]
 
 
+def test_an_undo_while_the_background_compacts_stands(server: ScriptedServer, tmp_path: Path) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(_body: dict[str, Any]) -> str:
+        asked.set()
+        go_on.wait(20)
+        return "The person counted on."
+
+    with agent_on(server, tmp_path, window_tokens=4_096) as agent:
+        fill(agent, 3)
+        agent.compact()
+        compacted = agent.summaries()
+        server.summary = slow
+        count = 3
+        while not asked.is_set() and count < 30:
+            agent.ask(f"number {count}, locker {5_000 + count}")
+            count += 1
+            asked.wait(0.3)
+        agent.undo()
+        shown = agent.preview("and now?", recall=False).messages
+        go_on.set()
+        agent.settle(timeout_seconds=10)
+        assert agent.summaries() == []
+        assert agent.preview("and now?", recall=False).messages == shown
+        agent.undo()
+        assert agent.summaries() == compacted
+
+
+def test_what_to_keep_may_be_any_length(server: ScriptedServer, tmp_path: Path) -> None:
+    with agent_on(server, tmp_path, window_tokens=4_096) as agent:
+        fill(agent, 4)
+        assert agent.compact("the lockers and " + "every single word of it " * 2_000)
+    assert all(prompt_tokens(body) + body["max_tokens"] <= 4_096 for body in server.summary_bodies)
+
+
+def test_a_request_for_a_summary_fits_whatever_was_said(server: ScriptedServer, tmp_path: Path) -> None:
+    talk = [{"role": r, "content": "</context>" * 180} for _ in range(8) for r in ("user", "assistant")]
+    with agent_on(server, tmp_path, window_tokens=65_536, session="s") as agent:
+        agent.ingest(talk)
+    with agent_on(server, tmp_path, window_tokens=4_096, session="s") as agent:
+        assert agent.ask("and now?").text
+    assert server.summary_bodies
+    assert all(prompt_tokens(body) + body["max_tokens"] <= 4_096 for body in server.summary_bodies)
+
+
 def test_an_undo_that_would_not_fit_is_refused_with_figures(server: ScriptedServer, tmp_path: Path) -> None:
     with agent_on(server, tmp_path, window_tokens=32_768) as agent:
         fill(agent, 12)
@@ -160,6 +207,9 @@ def test_the_daily_cap_stops_asking_the_model(server: ScriptedServer, tmp_path: 
         fill(agent)
         assert agent.summaries()
         assert all(summary.made_by == "extract" for summary in agent.summaries())
+        done = agent.compact()
+        assert done is not None
+        assert "cut down to single sentences" in compacted_line(done)
     assert not server.summary_bodies
 
 

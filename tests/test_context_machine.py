@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import tempfile
 from pathlib import Path
@@ -92,19 +93,21 @@ class Conversation(RuleBasedStateMachine):
 
     def ask(self, text: str) -> None:
         before = len(self.server.bodies)
-        previous = self.server.bodies[-1] if before else None
         try:
             reply = self.agent.ask(text)
         except PromptTooLargeError:
             return
         self.said.append(text)
         assert reply.manifest is not None
-        sent = self.server.bodies[before:]
+        sent = self.server.bodies[max(0, before - 1) :]
         assert sum(reply.manifest.sections[name] for name in SECTIONS) == reply.manifest.total_tokens
         assert reply.manifest.total_tokens <= reply.manifest.budget_tokens
-        if len(sent) == 1 and previous is not None and reply.manifest.prefix_break is None:
-            assert sent[0].get("tools") == previous.get("tools")
-            assert sent[0]["messages"][: len(previous["messages"])] == previous["messages"]
+        manifests = self.agent.manifests(limit=len(self.server.bodies) - before)[::-1]
+        pairs = list(itertools.pairwise(sent))
+        for (previous, body), manifest in zip(pairs, manifests[len(manifests) - len(pairs) :], strict=True):
+            if manifest.prefix_break is None:
+                assert body.get("tools") == previous.get("tools")
+                assert body["messages"][: len(previous["messages"])] == previous["messages"]
 
     @rule(text=TEXTS)
     def chat(self, text: str) -> None:

@@ -284,4 +284,4 @@ def test_whoever_changes_the_rendering_raises_its_number() -> None:
     exchange = build_exchange(entries, block)
     assert exchange is not None
     closed = close_exchange(exchange, 8_192, TokenCounter(), frozenset())
-    assert (RENDERING, message_digest(closed.messages).hex()) == (1, "5cf75038bd1aea673f53340802939a52")
+    assert (RENDERING, message_digest(closed.messages).hex()) == (2, "8707ce77fb34f2692f950e4dfb6dec29")

@@ -8,7 +8,7 @@ view, so a crash in the middle changes nothing and an undo is another mark.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -63,17 +63,18 @@ class Compactor:
         async with self._lock:
             await view.refresh()
             budget = self._composer.budget
-            load = self._load(view, None)
             try:
                 if view.shown.hold:
                     return None
-                if load.total_raw < budget.due_raw and not self.over_cap(view):
+                if self._load(view, None).total_raw < budget.due_raw and not self.over_cap(view):
                     return await self._replace_extract(view, tell)
-                made = plan(load, self._goal(least_saving_raw=budget.least_saving_raw)) or self._only_summaries(view)
+                may_ask = await self._may_ask(view)
+                goal = self._goal(least_saving_raw=budget.least_saving_raw)
+                made = plan(self._load(view, None), goal) or self._only_summaries(view)
                 if made is None:
                     self._tell_once(view, tell, "compaction did not help: the newest exchange alone fills the prompt")
                     return None
-                if made.exchanges and not await self._may_ask(view):
+                if (made.exchanges or self.over_cap(view)) and not may_ask:
                     return None  # there is still room to wait in
                 return await self._carry_out(view, None, made, "window full", Wish(view.session_id), tell)
             except HelperFailedError as error:
@@ -92,6 +93,7 @@ class Compactor:
             await view.refresh()
             if view.cut_id != before:
                 return None  # another one has just ended: see first what it brought
+            may_ask = await self._may_ask(view)
             kept = tuple(t for t in current.exchange.turns if t.assistant.sequence >= view.shown.from_sequence)
             current = replace(current, exchange=replace(current.exchange, turns=kept))
             made = plan(self._load(view, current), replace(self._goal(), keep_newest=False))
@@ -100,7 +102,7 @@ class Compactor:
                 self._tell_once(view, tell, "compaction did not help: what is being answered fills the prompt")
                 return None
             tell(Compacting())
-            wish = Wish(view.session_id, use_model=await self._may_ask(view), fall_back=True)
+            wish = Wish(view.session_id, use_model=may_ask, fall_back=True)
             return await self._carry_out(view, current, made, "window full", wish, tell)
 
     async def asked(self, view: SessionView, keep: str, tell: Tell) -> Compacted | None:
@@ -111,7 +113,11 @@ class Compactor:
             made = plan(self._load(view, None), replace(self._goal(), target_raw=0))
             if made is None or not (made.exchanges or made.freed):
                 return None
-            return await self._carry_out(view, None, made, "asked for", Wish(view.session_id, keep=keep), tell)
+            wish = Wish(view.session_id, use_model=self._rooms.settings.summary_tokens_per_day > 0, keep=keep)
+            done = await self._carry_out(view, None, made, "asked for", wish, tell)
+            if done is None:
+                raise HelperFailedError("another process changed what is shown of this session meanwhile")
+            return done
 
     async def without_model(self, view: SessionView) -> None:
         """After an import: what does not fit leaves at once, extracted; a summary replaces the extract later."""
@@ -168,11 +174,11 @@ class Compactor:
 
     async def _carry_out(
         self, view: SessionView, current: Current | None, made: Plan, cause: ViewCause, wish: Wish, tell: Tell
-    ) -> Compacted:
+    ) -> Compacted | None:
+        """None if what is shown of the session was changed meanwhile: that stands."""
         batch = self._batch(wish)
-        instructions = self._instructions(view, made)
-        leaves = await batch.leaves(self._units(view, made, current), view.summaries)
-        shown = await batch.within(self._cap_raw(instructions), [*view.summaries, *leaves])
+        # all that the view says is taken at once: it goes on growing while the model writes
+        before, since = view.summaries, view.cut_id
         from_sequence, head_ids = self._beginning(view, made, current)
         kept = {i for closed in view.window.exchanges[made.exchanges :] for i in closed.entry_ids}
         if current is not None:
@@ -180,17 +186,22 @@ class Compactor:
         next_view = View(
             from_sequence=from_sequence,
             head_ids=head_ids,
-            summary_ids=tuple(summary.id for summary in shown),
             freed=tuple(i for i in (*view.shown.freed, *made.freed) if i in kept),
-            instructions=instructions,
+            instructions=self._instructions(view, made),
             cause=cause,
-            failures=view.failures if batch.extracted else 0,
+            previous=since or None,
+            failures=view.failures,
         )
+        leaves = await batch.leaves(self._units(view, made, current), before)
+        shown = await batch.within(self._cap_raw(next_view.instructions), [*before, *leaves])
         return await self._record(view, next_view, shown, made, batch, tell)
 
     async def _record(
-        self, view: SessionView, next_view: View, shown: list[Summary], made: Plan, batch: SummaryBatch, tell: Tell
-    ) -> Compacted:
+        self, view: SessionView, next_view: View, shown: Sequence[Summary], made: Plan, batch: SummaryBatch, tell: Tell
+    ) -> Compacted | None:
+        await view.refresh()
+        if view.cut_id != (next_view.previous or ""):
+            return None  # undone, edited or compacted by another process meanwhile
         after_raw = made.after_raw + sum(s.tokens for s in shown) - sum(s.tokens for s in view.summaries)
         done = Compacted(
             cause=next_view.cause,
@@ -202,7 +213,10 @@ class Compactor:
             extract=batch.extracted,
         )
         figures = done.model_dump(include={"exchanges", "before_tokens", "after_tokens"})
-        next_view = next_view.model_copy(update={"previous": view.cut_id or None, **figures})
+        ids = tuple(summary.id for summary in shown)
+        # the summariser works again only if it was asked, and answered
+        failures = 0 if batch.answered else next_view.failures
+        next_view = next_view.model_copy(update={"summary_ids": ids, "failures": failures, **figures})
         marks = [summary_mark(self._rooms, view.session_id, summary) for summary in batch.written]
         marks.append(view_mark(self._rooms, view.session_id, next_view))
         if batch.failure is not None:
@@ -268,22 +282,21 @@ class Compactor:
 
     async def _replace_extract(self, view: SessionView, tell: Tell) -> Compacted | None:
         """An extract in the prompt is replaced once the summariser works again. Raises HelperFailedError."""
-        extract = next((s for s in view.summaries if s.made_by == "extract"), None)
+        summaries, view_now = view.summaries, view.shown.model_copy(update={"previous": view.cut_id or None})
+        extract = next((s for s in summaries if s.made_by == "extract"), None)
         if extract is None or not await self._may_ask(view):
             return None
         batch = self._batch(Wish(view.session_id))
         units = await self._read_units(view, extract)
         if not 0 < batch.calls_for(units) <= MOST_CALLS:
             return None
-        before = [s for s in view.summaries if s.last_sequence < extract.first_sequence]
-        later = [s for s in view.summaries if s.first_sequence > extract.last_sequence]
+        before = [s for s in summaries if s.last_sequence < extract.first_sequence]
+        later = [s for s in summaries if s.first_sequence > extract.last_sequence]
         leaves = await batch.leaves(units, [*before, *later])
-        shown = await batch.within(self._cap_raw(view.shown.instructions), [*before, *leaves, *later])
-        changes = {"summary_ids": tuple(s.id for s in shown), "cause": "summary replaced", "failures": 0}
+        shown = await batch.within(self._cap_raw(view_now.instructions), [*before, *leaves, *later])
+        next_view = view_now.model_copy(update={"cause": "summary replaced"})
         total = self._load(view, None).total_raw
-        return await self._record(
-            view, view.shown.model_copy(update=changes), shown, Plan((), 0, 0, total, total), batch, tell
-        )
+        return await self._record(view, next_view, shown, Plan((), 0, 0, total, total), batch, tell)
 
     async def _read_units(self, view: SessionView, summary: Summary) -> list[Unit]:
         after, count = summary.first_sequence - 1, summary.last_sequence - summary.first_sequence + 1

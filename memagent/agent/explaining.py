@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from memagent.agent.marks import find_mark
 from memagent.agent.replaying import Replay, Replayer
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import recalled_items
@@ -112,12 +113,8 @@ class Explainer:
 
     # --- what was shown ------------------------------------------------------------------------
 
-    async def _mark(self, session_id: str, mark_id: str) -> Mark | None:
-        found = await self._rooms.stores.journal.get(self._rooms.scope, [mark_id]) if mark_id else []
-        return next((e for e in found if isinstance(e, Mark) and e.session_id == session_id), None)
-
     async def _view(self, session_id: str, manifest: Manifest) -> View:
-        return view_of(await self._mark(session_id, manifest.cut_id))
+        return view_of(await find_mark(self._rooms, session_id, manifest.cut_id))
 
     async def _shown(self, session_id: str) -> Shown | None:
         kept = await self._rooms.stores.manifests.list(self._rooms.scope, session_id, limit=1)
@@ -125,16 +122,16 @@ class Explainer:
             return None
         manifest = kept_manifest(kept[0])
         steps: list[Step] = []
-        mark = await self._mark(session_id, manifest.cut_id)
+        mark = await find_mark(self._rooms, session_id, manifest.cut_id)
         while mark is not None:
             view = view_of(mark)
             steps.append(Step(mark.id, mark.at, view))
-            mark = await self._mark(session_id, view.previous or "")
+            mark = await find_mark(self._rooms, session_id, view.previous)
         shown = steps[0].view if steps else View()
         return Shown(manifest, shown, steps, await self._ranges(session_id, shown.summary_ids))
 
     async def _ranges(self, session_id: str, summary_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
-        marks = [await self._mark(session_id, summary_id) for summary_id in summary_ids]
+        marks = [await find_mark(self._rooms, session_id, summary_id) for summary_id in summary_ids]
         summaries = [summary_of(mark) for mark in marks if mark is not None]
         return {summary.id: (summary.first_sequence, summary.last_sequence) for summary in summaries}
 

@@ -49,6 +49,7 @@ class HelperModel:
         """The reply. Material above the room is shortened to its beginning and end; a request that the server
         finds too long is made once more with half of it. Raises HelperFailedError."""
         room = self.room_raw(task, budget)
+        material = prompts.fenced(material)  # before it is measured: a tag without its bracket takes more tokens
         try:
             return await self._complete(task, self._short(material, room), budget)
         except ContextTooLongError:
@@ -116,5 +117,5 @@ class HelperModel:
 
 
 def _messages(task: Task, material: str) -> list[dict[str, str]]:
-    fenced = prompts.text("context", lines=prompts.fenced(material)).strip()
-    return [{"role": "system", "content": task.text}, {"role": "user", "content": fenced}]
+    text = prompts.text("context", lines=prompts.fenced(material)).strip()  # shortening may have made a tag
+    return [{"role": "system", "content": task.text}, {"role": "user", "content": text}]

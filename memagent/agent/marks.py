@@ -23,6 +23,12 @@ def new_mark(rooms: Rooms, session_id: str, what: MarkKind, data: dict[str, Any]
     )
 
 
+async def find_mark(rooms: Rooms, session_id: str, mark_id: str | None) -> Mark | None:
+    """A session's mark by its id; None for no id, or if there is none."""
+    found = await rooms.stores.journal.get(rooms.scope, [mark_id]) if mark_id else []
+    return next((e for e in found if isinstance(e, Mark) and e.session_id == session_id), None)
+
+
 def view_mark(rooms: Rooms, session_id: str, view: View) -> Mark:
     """The session is shown like that from now on."""
     return new_mark(rooms, session_id, MarkKind.CUT, view.model_dump(mode="json"))

@@ -13,12 +13,11 @@ from memagent.context.fit import SMALLEST_RESULT_RAW
 from memagent.context.lined import fits
 from memagent.context.overflow import preview, shorten
 from memagent.llm.tokens import TokenCounter
+from memagent.memory.passages import ECHO_TOOLS
 from memagent.tools.definition import Tool
 from stores.errors import StoreError
 from stores.records import Message, MessageRole, Overflow
 
-BOUNDED_TOOLS = frozenset({"read_output", "expand_summary", "search_history", "recall"})
-"""memagent's own tools that show what is kept already: their results are never stored again."""
 SMALLEST_BOUNDED_RAW = 128
 
 
@@ -60,7 +59,7 @@ class Overflowing:
         """A result of the turn that is running. If it cannot be stored, a part of it is all that stays, and
         both the part and ``trouble`` say so."""
         cap_raw, count = self.cap_raw(name, self.results), self._counter.text
-        if name in BOUNDED_TOOLS and name not in self._rooms.host_tools:
+        if name in ECHO_TOOLS and name not in self._rooms.host_tools:  # it shows what is kept already
             return Kept(shorten(text, max(SMALLEST_BOUNDED_RAW, cap_raw), count, "overflow_narrow").text)
         try:
             return await self._stored(text, ref, cap_raw)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from memagent import prompts
+from memagent.agent.marks import find_mark
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, offer_of
@@ -81,8 +82,7 @@ class Replayer:
             window_tokens=recipe.window_tokens,
         )
         view.open_exchange_id = manifest.exchange_id
-        found = await stores.journal.get(scope, [manifest.cut_id]) if manifest.cut_id else []
-        cut = next((e for e in found if isinstance(e, Mark) and e.session_id == session_id), None)
+        cut = await find_mark(self._rooms, session_id, manifest.cut_id)
         await view.load_at(cut, until=recipe.last_sequence, forgotten=frozenset(manifest.forgotten))
         whole = len(view.summaries) == len(view.shown.summary_ids) and (cut is not None or not manifest.cut_id)
         return view, not whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memagent.agent.composing import Composer
-from memagent.agent.marks import summary_mark, view_mark
+from memagent.agent.marks import find_mark, summary_mark, view_mark
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.budget import SUMMARIES_PERCENT
@@ -14,7 +14,6 @@ from memagent.errors import ContextError, NotFoundError
 from memagent.events import Compacted
 from memagent.llm.tokens import TokenCounter
 from memagent.sanitize import clean_text
-from stores.records import Mark
 
 
 class Reviser:
@@ -32,7 +31,7 @@ class Reviser:
         await view.refresh()
         if not view.cut_id:
             raise ContextError("there is nothing to undo: nothing of this session was compacted")
-        older = await self._mark(view, view.shown.previous)
+        older = await find_mark(self._rooms, view.session_id, view.shown.previous)
         past = self._composer.new_view(view.session_id)
         await past.load_at(older)
         budget = self._composer.budget
@@ -83,10 +82,6 @@ class Reviser:
             shown = ", ".join(s.id for s in view.summaries) or "none"
             raise NotFoundError(f"no summary {wanted!r} is shown in this session; shown are: {shown}")
         return found[0]
-
-    async def _mark(self, view: SessionView, mark_id: str | None) -> Mark | None:
-        found = await self._rooms.stores.journal.get(view.scope, [mark_id]) if mark_id else []
-        return next((e for e in found if isinstance(e, Mark) and e.session_id == view.session_id), None)
 
     async def _show(self, view: SessionView, shown: View, done: Compacted, new: Sequence[Summary]) -> None:
         figures = done.model_dump(include={"exchanges", "before_tokens", "after_tokens"})

@@ -117,6 +117,7 @@ class SessionView:
         """Forgets what was read and reads from where the view begins."""
         for kept in (self._entries, self._shown, self._closed, self._pending):
             kept.clear()
+        self.notes.clear()
         self.window = Window()
         await self._show(cut)
         if self.shown.head_ids:

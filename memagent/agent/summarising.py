@@ -9,6 +9,7 @@ from memagent import prompts
 from memagent.agent.helper_calls import HelperFailedError, HelperModel, Task
 from memagent.context.budget import SUMMARIES_PERCENT, Budget
 from memagent.context.material import Source, Unit, sources
+from memagent.context.overflow import shorten
 from memagent.context.summary import (
     PROSE_PERCENT,
     Checked,
@@ -33,6 +34,8 @@ LEAST_ROOM_RAW = 256
 REPLY_PERCENT = 25
 """Of the window, the most that a summary may take to write."""
 LEAST_REPLY_TOKENS = 96
+KEEP_PERCENT = 5
+"""Of the window, the most that the person's wish takes in the request."""
 WORDS_PER_TOKEN = 0.7
 FRAME_RAW = 16
 """The line above a summary in the prompt."""
@@ -75,6 +78,11 @@ class SummaryBatch:
     def extracted(self) -> bool:
         """Whether an extract stands in for a summary."""
         return any(summary.made_by == "extract" for summary in self.written)
+
+    @property
+    def answered(self) -> bool:
+        """Whether the model made a summary, and never failed."""
+        return self.failure is None and any(summary.made_by == "model" for summary in self.written)
 
     def calls_for(self, units: Sequence[Unit]) -> int:
         """How many requests it takes to read these units."""
@@ -173,7 +181,8 @@ class SummaryBatch:
 
     def _task(self, prompt: str, limit_raw: int) -> Task:
         words = max(16, int(limit_raw * PROSE_PERCENT / 100 * WORDS_PER_TOKEN))
-        keep = " ".join(self._wish.keep.split())
+        # however much was asked for, the request must fit
+        keep = shorten(" ".join(self._wish.keep.split()), self._budget.share_raw(KEEP_PERCENT), self._counter.text).text
         asked = f"The person asks that this above all be kept: {keep}" if keep else ""
         # room for somewhat more than was asked for: the rest is cut at a sentence
         most = self._budget.window_tokens * REPLY_PERCENT // 100

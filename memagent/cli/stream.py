@@ -141,8 +141,9 @@ def _one_line(text: str) -> str:
 
 def compacted_line(event: Compacted) -> str:
     """What a compaction did, in a line."""
-    what = [f"{event.exchanges} older exchanges summarised"] if event.exchanges else []
-    what += [f"{event.turns} tool turns summarised"] if event.turns else []
+    done = "cut down to single sentences until they can be summarised" if event.extract else "summarised"
+    what = [f"{event.exchanges} older exchanges {done}"] if event.exchanges else []
+    what += [f"{event.turns} tool turns {done}"] if event.turns else []
     what += [f"{event.freed} old tool outputs out"] if event.freed else []
     figures = f"{event.before_tokens:,} → {event.after_tokens:,} tokens"
     return f"{', '.join(what) or event.cause} ({figures}); /undo brings all of it back"

@@ -9,7 +9,7 @@ from typing import Any
 
 DIGEST_BYTES = 16
 
-RENDERING = 1
+RENDERING = 2
 """Raised with every change of how journal entries become messages: an older prompt that then renders
 differently has expired, it is not different."""
 

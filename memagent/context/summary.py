@@ -70,10 +70,12 @@ def checked_condensed(reply: str, texts: Sequence[str], limit_raw: int, count: C
 
 def extract_leaf(source: Source, limit_raw: int, count: CountText) -> str:
     """What stands for a source while no model can summarise it: a label, first sentences of what the person
-    said, then of the rest, and the exact details. Never above the limit."""
+    said, then of the rest, and the exact details. Never above the limit; of what others said nothing that
+    reads as an order."""
     label = prompts.text("extract")
     room = max(0, limit_raw * PROSE_PERCENT // 100 - count(label))
-    text = _whole_sentences(_firsts((*source.said, *source.other)), room, count)
+    others = [sentence for sentence in _firsts(source.other) if not reads_as_instruction(sentence)]
+    text = _whole_sentences([*_firsts(source.said), *others], room, count)
     return _with_details("\n".join(part for part in (label, text) if part), source, limit_raw, count)
 
 
@@ -85,9 +87,7 @@ def extract_condensed(texts: Sequence[str], limit_raw: int, count: CountText) ->
     return "\n".join(part for part in (label, *kept) if part)
 
 
-def background(
-    summaries: Sequence[Summary], instructions: Sequence[StandingInstruction], dates: Sequence[str] = ()
-) -> str:
+def background(summaries: Sequence[Summary], instructions: Sequence[StandingInstruction]) -> str:
     """The end of the system message: the person's instructions, then summaries, oldest first; "" if there
     are none."""
     parts: list[str] = []

@@ -308,10 +308,10 @@ def order_binds(order: Order, situation: Situation) -> bool:
         return ours and not situation.tasked
     if order.only and verb in words.DEEDS and not TASK_OBJECT.match(rest):
         return True
-    return _is_manner(order, verb) or (ours and _is_of_each(order, verb))
+    return _is_manner(order) or (ours and _is_of_each(order, verb))
 
 
-def _is_manner(order: Order, verb: str) -> bool:
+def _is_manner(order: Order) -> bool:
     """Whether the order says how to answer rather than what."""
     rest = order.rest
     if _BEFORE_ASKING.search(rest) or _STYLE_ORDERS.search(rest):
