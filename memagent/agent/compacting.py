@@ -8,6 +8,7 @@ view, so a crash in the middle changes nothing and an undo is another mark.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -36,6 +37,11 @@ FAILED = "older talk could not be summarised"
 STANDS_IN = "Single sentences of it stand in until it can be; all of it is in the history."
 
 Tell = Callable[[Event], None]
+
+
+class OvertakenError(HelperFailedError):
+    """While summaries were being written the view was changed: by an undo, a rewording, another process.
+    That change stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,8 @@ class Compactor:
                 if made.exchanges and not await self._may_ask(view):
                     return None  # there is still room to wait in
                 return await self._carry_out(view, None, made, "window full", Wish(view.session_id), tell)
+            except OvertakenError:
+                return None
             except HelperFailedError as error:
                 await self._rooms.stores.journal.append(self._rooms.scope, [self._failure_mark(view, str(error))])
                 await view.refresh()
@@ -101,7 +109,9 @@ class Compactor:
                 return None
             tell(Compacting())
             wish = Wish(view.session_id, use_model=await self._may_ask(view), fall_back=True)
-            return await self._carry_out(view, current, made, "window full", wish, tell)
+            with contextlib.suppress(OvertakenError):
+                return await self._carry_out(view, current, made, "window full", wish, tell)
+            return None
 
     async def asked(self, view: SessionView, keep: str, tell: Tell) -> Compacted | None:
         """The person asks for it: all but the newest exchange. None if there is nothing to do. Raises
@@ -121,7 +131,8 @@ class Compactor:
             made = plan(load, self._goal()) if load.total_raw > budget.limit_raw else None
             if made is not None:
                 wish = Wish(view.session_id, use_model=False)
-                await self._carry_out(view, None, made, "window full", wish, lambda _event: None)
+                with contextlib.suppress(OvertakenError):
+                    await self._carry_out(view, None, made, "window full", wish, lambda _event: None)
 
     def over_cap(self, view: SessionView) -> bool:
         """Whether the summaries take more than their share: they were made for a larger window."""
@@ -169,10 +180,8 @@ class Compactor:
     async def _carry_out(
         self, view: SessionView, current: Current | None, made: Plan, cause: ViewCause, wish: Wish, tell: Tell
     ) -> Compacted:
-        batch = self._batch(wish)
+        batch, summaries = self._batch(wish), view.summaries
         instructions = self._instructions(view, made)
-        leaves = await batch.leaves(self._units(view, made, current), view.summaries)
-        shown = await batch.within(self._cap_raw(instructions), [*view.summaries, *leaves])
         from_sequence, head_ids = self._beginning(view, made, current)
         kept = {i for closed in view.window.exchanges[made.exchanges :] for i in closed.entry_ids}
         if current is not None:
@@ -180,17 +189,24 @@ class Compactor:
         next_view = View(
             from_sequence=from_sequence,
             head_ids=head_ids,
-            summary_ids=tuple(summary.id for summary in shown),
             freed=tuple(i for i in (*view.shown.freed, *made.freed) if i in kept),
             instructions=instructions,
             cause=cause,
-            failures=view.failures if batch.extracted else 0,
+            previous=view.cut_id or None,
         )
+        # the plan above is of one moment: while summaries are written the view may change
+        leaves = await batch.leaves(self._units(view, made, current), summaries)
+        shown = await batch.within(self._cap_raw(instructions), [*summaries, *leaves])
+        next_view = next_view.model_copy(update={"failures": view.failures if batch.extracted else 0})
         return await self._record(view, next_view, shown, made, batch, tell)
 
     async def _record(
         self, view: SessionView, next_view: View, shown: list[Summary], made: Plan, batch: SummaryBatch, tell: Tell
     ) -> Compacted:
+        """Journals the view that is to follow its ``previous`` one. Raises OvertakenError if another does by now."""
+        await view.refresh()
+        if (view.cut_id or None) != next_view.previous:
+            raise OvertakenError("what is shown of the session was changed meanwhile")
         after_raw = made.after_raw + sum(s.tokens for s in shown) - sum(s.tokens for s in view.summaries)
         done = Compacted(
             cause=next_view.cause,
@@ -202,7 +218,8 @@ class Compactor:
             extract=batch.extracted,
         )
         figures = done.model_dump(include={"exchanges", "before_tokens", "after_tokens"})
-        next_view = next_view.model_copy(update={"previous": view.cut_id or None, **figures})
+        shown_ids = tuple(summary.id for summary in shown)
+        next_view = next_view.model_copy(update={"summary_ids": shown_ids, **figures})
         marks = [summary_mark(self._rooms, view.session_id, summary) for summary in batch.written]
         marks.append(view_mark(self._rooms, view.session_id, next_view))
         if batch.failure is not None:
@@ -277,13 +294,12 @@ class Compactor:
             return None
         before = [s for s in view.summaries if s.last_sequence < extract.first_sequence]
         later = [s for s in view.summaries if s.first_sequence > extract.last_sequence]
+        changes = {"previous": view.cut_id or None, "cause": "summary replaced", "failures": 0}
+        next_view = view.shown.model_copy(update=changes)
         leaves = await batch.leaves(units, [*before, *later])
-        shown = await batch.within(self._cap_raw(view.shown.instructions), [*before, *leaves, *later])
-        changes = {"summary_ids": tuple(s.id for s in shown), "cause": "summary replaced", "failures": 0}
+        shown = await batch.within(self._cap_raw(next_view.instructions), [*before, *leaves, *later])
         total = self._load(view, None).total_raw
-        return await self._record(
-            view, view.shown.model_copy(update=changes), shown, Plan((), 0, 0, total, total), batch, tell
-        )
+        return await self._record(view, next_view, shown, Plan((), 0, 0, total, total), batch, tell)
 
     async def _read_units(self, view: SessionView, summary: Summary) -> list[Unit]:
         after, count = summary.first_sequence - 1, summary.last_sequence - summary.first_sequence + 1

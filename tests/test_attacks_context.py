@@ -1,0 +1,94 @@
+"""Attempts to make the context lose, overflow or hide something."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memagent import Agent
+from memagent.errors import ContextError
+from stores.records import MessageRole
+from tests.agents import agent_on
+from tests.scripted_server import ScriptedServer
+
+WORDS = "word " * 60
+
+
+class SlowSummaries:
+    """Summaries that wait, once told to, until they are let go."""
+
+    def __init__(self) -> None:
+        self.slow = threading.Event()
+        self.begun = threading.Event()
+        self.go = threading.Event()
+
+    def __call__(self, _body: dict[str, Any]) -> str:
+        if self.slow.is_set():
+            self.begun.set()
+            self.go.wait(20)
+        return "They talked about words."
+
+
+def not_shown(agent: Agent) -> list[str]:
+    """Messages of the person that neither the window nor a summary stands for."""
+    start = agent.preview("and now?", recall=False).manifest.first_sequence
+    ranges = [range(s.first_sequence, s.last_sequence + 1) for s in agent.summaries()]
+    said = [message for message in agent.history() if message.role is MessageRole.USER]
+    return [m.content for m in said if m.sequence < start and not any(m.sequence in r for r in ranges)]
+
+
+def undo(_ours: Agent, theirs: Agent) -> None:
+    theirs.undo()
+
+
+def edit(_ours: Agent, theirs: Agent) -> None:
+    theirs.edit(theirs.summaries()[0].id, "They talked about Lisbon.")
+
+
+def compact_and_talk(_ours: Agent, theirs: Agent) -> None:
+    theirs.compact()
+    theirs.ask("one more")
+    theirs.ask("and one more")
+
+
+@pytest.mark.parametrize("change", [undo, edit, compact_and_talk])
+def test_what_changes_while_a_summary_is_written_stands(tmp_path: Path, change: Callable[[Agent, Agent], None]) -> None:
+    """Before, the plan of the old view was carried out on the new one: messages were shown nowhere."""
+    summaries, failed = SlowSummaries(), []
+
+    def compact(agent: Agent) -> None:
+        try:
+            agent.compact()
+        except ContextError as error:
+            failed.append(str(error))
+
+    with (
+        ScriptedServer(default="answer " + WORDS, summary=summaries) as server,
+        agent_on(server, tmp_path, session="s") as ours,
+        agent_on(server, tmp_path, session="s") as theirs,
+    ):
+        for number in range(5):
+            ours.ask(f"first {number} {WORDS}")
+        ours.compact()
+        for number in range(5):
+            ours.ask(f"second {number} {WORDS}")
+        theirs.summaries()
+        summaries.slow.set()
+        compacting = threading.Thread(target=compact, args=(ours,))
+        compacting.start()
+        assert summaries.begun.wait(20)
+        summaries.slow.clear()
+        change(ours, theirs)
+        changed = [s.id for s in theirs.summaries()]
+        ours.summaries()
+        summaries.go.set()
+        compacting.join(20)
+        assert failed
+        assert "changed meanwhile" in failed[0]
+        for agent in (ours, theirs):
+            assert [s.id for s in agent.summaries()] == changed
+            assert not_shown(agent) == []
