@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memagent import Agent
-from memagent.errors import ContextError
+from memagent.errors import AgentClosedError, ContextError, NotFoundError
 from stores.records import MessageRole
 from tests.agents import agent_on
 from tests.scripted_server import ScriptedServer
@@ -121,3 +121,40 @@ def test_a_summary_cannot_imitate_the_lines_around_summaries(tmp_path: Path) -> 
         assert "They talked. They left." in system
         assert system.count("End of the summaries") == 1
         assert "standing instructions" not in system
+
+
+def test_closed_while_it_compacts_says_so(tmp_path: Path) -> None:
+    """It was an error of the HTTP library, about a client that had been closed."""
+    summaries, ended = SlowSummaries(), []
+
+    def compact(agent: Agent) -> None:
+        try:
+            agent.compact()
+        except AgentClosedError as error:
+            ended.append(str(error))
+
+    with ScriptedServer(default="answer " + WORDS, summary=summaries) as server:
+        agent = agent_on(server, tmp_path, session="s")
+        for number in range(5):
+            agent.ask(f"first {number} {WORDS}")
+        summaries.slow.set()
+        compacting = threading.Thread(target=compact, args=(agent,))
+        compacting.start()
+        assert summaries.begun.wait(20)
+        agent.close()
+        compacting.join(20)
+        summaries.go.set()
+        assert ended
+        with agent_on(server, tmp_path, session="s") as again:
+            assert not_shown(again) == []
+            assert len(again.history()) == 10
+
+
+@pytest.mark.parametrize("number", [0, 2, -2, 10**30, -(10**30)])
+def test_a_prompt_number_that_there_is_not(tmp_path: Path, number: int) -> None:
+    with ScriptedServer(default="fine") as server, agent_on(server, tmp_path) as agent:
+        agent.ask("hello")
+        with pytest.raises(NotFoundError, match="no prompt number"):
+            agent.replay(number)
+        with pytest.raises(NotFoundError, match="no prompt number"):
+            agent.diff(number, -1)
