@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memagent import Agent
+from memagent.context.anchors import anchors
 from memagent.errors import AgentClosedError, ContextError, NotFoundError
 from stores.records import MessageRole
 from tests.agents import agent_on
@@ -58,7 +59,8 @@ def compact_and_talk(_ours: Agent, theirs: Agent) -> None:
 @pytest.mark.parametrize("change", [undo, edit, compact_and_talk])
 def test_what_changes_while_a_summary_is_written_stands(tmp_path: Path, change: Callable[[Agent, Agent], None]) -> None:
     """Before, the plan of the old view was carried out on the new one: messages were shown nowhere."""
-    summaries, failed = SlowSummaries(), []
+    summaries = SlowSummaries()
+    failed: list[str] = []
 
     def compact(agent: Agent) -> None:
         try:
@@ -125,7 +127,8 @@ def test_a_summary_cannot_imitate_the_lines_around_summaries(tmp_path: Path) -> 
 
 def test_closed_while_it_compacts_says_so(tmp_path: Path) -> None:
     """It was an error of the HTTP library, about a client that had been closed."""
-    summaries, ended = SlowSummaries(), []
+    summaries = SlowSummaries()
+    ended: list[str] = []
 
     def compact(agent: Agent) -> None:
         try:
@@ -158,3 +161,9 @@ def test_a_prompt_number_that_there_is_not(tmp_path: Path, number: int) -> None:
             agent.replay(number)
         with pytest.raises(NotFoundError, match="no prompt number"):
             agent.diff(number, -1)
+
+
+def test_a_number_takes_no_unit_from_the_next_message() -> None:
+    """ "5183" and "second question" of the next line became "5183 seconds"."""
+    found = [anchor.text for anchor in anchors("My locker code is 5183\nsecond question: 4075\neuro coins or 12 s?")]
+    assert found == ["5183", "4075", "12 s"]
