@@ -398,6 +398,7 @@ class Assistant:
         if self._running is not None:
             await self._running.stopped()
         await self._stop_compacting()
+        await self.context.stop()
         if self._rooms.embedding.generation is not None:
             with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
                 await self._settle(CLOSE_DRAIN_SECONDS)

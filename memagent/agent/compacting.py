@@ -18,7 +18,15 @@ from memagent.agent.helper_calls import HelperFailedError, HelperModel
 from memagent.agent.marks import new_mark, summary_mark, view_mark
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.agent.summarising import FRAME_RAW, MOST_CALLS, SUMMARISE, SummaryBatch, Wish, leaf_most_raw
+from memagent.agent.summarising import (
+    FRAME_RAW,
+    LEAST_LEAF_RAW,
+    MOST_CALLS,
+    SUMMARISE,
+    SummaryBatch,
+    Wish,
+    leaf_most_raw,
+)
 from memagent.context.budget import INSTRUCTIONS_PERCENT, SUMMARIES_PERCENT, result_cap_raw
 from memagent.context.compact import Goal, Load, Part, Plan, plan
 from memagent.context.instructions import standing_instructions
@@ -32,6 +40,8 @@ from memagent.llm.tokens import TokenCounter
 from stores.records import Mark, MarkKind, Message
 
 LONGEST_WAIT_MESSAGES = 16
+INSTRUCTION_FRAME_RAW = 12
+"""The date and the quotes around an instruction in the prompt."""
 FAILED = "older talk could not be summarised"
 STANDS_IN = "Single sentences of it stand in until it can be; all of it is in the history."
 
@@ -177,6 +187,7 @@ class Compactor:
     ) -> Compacted | None:
         """None if what is shown of the session was changed meanwhile: that stands."""
         batch = self._batch(wish)
+        instructions, left_out = self._instructions(view, made)
         # all that the view says is taken at once: it goes on growing while the model writes
         before, since = view.summaries, view.cut_id
         from_sequence, head_ids = self._beginning(view, made, current)
@@ -187,14 +198,18 @@ class Compactor:
             from_sequence=from_sequence,
             head_ids=head_ids,
             freed=tuple(i for i in (*view.shown.freed, *made.freed) if i in kept),
-            instructions=self._instructions(view, made),
+            instructions=instructions,
             cause=cause,
             previous=since or None,
             failures=view.failures,
         )
         leaves = await batch.leaves(self._units(view, made, current), before)
         shown = await batch.within(self._cap_raw(next_view.instructions), [*before, *leaves])
-        return await self._record(view, next_view, shown, made, batch, tell)
+        done = await self._record(view, next_view, shown, made, batch, tell)
+        if done is not None and left_out:
+            first = left_out[0].text[:80]
+            tell(Notice(level="warning", text=f"{len(left_out)} old instructions have no room any more: {first!r} …"))
+        return done
 
     async def _record(
         self, view: SessionView, next_view: View, shown: Sequence[Summary], made: Plan, batch: SummaryBatch, tell: Tell
@@ -237,7 +252,7 @@ class Compactor:
         """What the summaries may take where these instructions stand above them, the lines around both counted."""
         frame = self._counter.text(prompts.text("summaries", summaries=""))
         taken = self._counter.text(background((), instructions))
-        return self._composer.budget.share_raw(SUMMARIES_PERCENT) - taken - frame
+        return max(LEAST_LEAF_RAW + FRAME_RAW, self._composer.budget.share_raw(SUMMARIES_PERCENT) - taken - frame)
 
     def _units(self, view: SessionView, made: Plan, current: Current | None) -> list[Unit]:
         leaving = view.window.exchanges[: made.exchanges]
@@ -258,21 +273,23 @@ class Compactor:
             return view.first_kept(made.exchanges), ()
         return view.shown.from_sequence, view.shown.head_ids
 
-    def _instructions(self, view: SessionView, made: Plan) -> tuple[StandingInstruction, ...]:
-        """Those that still bind of what has left the window; where there are too many, the newest. What
-        stands in the window can revoke, but speaks for itself."""
+    def _instructions(
+        self, view: SessionView, made: Plan
+    ) -> tuple[tuple[StandingInstruction, ...], tuple[StandingInstruction, ...]]:
+        """Those that still bind of what has left the window, and those of them for which there is no room:
+        the oldest. What stands in the window can revoke, but speaks for itself."""
         users = [closed.exchange.user for closed in view.window.exchanges if closed.exchange.user]
         leaving = {e.exchange.user.id for e in view.window.exchanges[: made.exchanges] if e.exchange.user}
         gone = leaving | {instruction.entry_id for instruction in view.shown.instructions}
         room = self._composer.budget.share_raw(INSTRUCTIONS_PERCENT)
-        kept: list[StandingInstruction] = []
-        for instruction in reversed(standing_instructions(users, view.shown.instructions)):
-            room -= self._counter.text(instruction.text) + 12 if instruction.entry_id in gone else 0
+        bind = [i for i in standing_instructions(users, view.shown.instructions) if i.entry_id in gone]
+        kept = len(bind)
+        for instruction in reversed(bind):
+            room -= self._counter.text(instruction.text) + INSTRUCTION_FRAME_RAW
             if room < 0:
                 break
-            if instruction.entry_id in gone:
-                kept.append(instruction)
-        return tuple(reversed(kept))
+            kept -= 1
+        return tuple(bind[kept:]), tuple(bind[:kept])
 
     # --- failures and extracts -----------------------------------------------------------------
 

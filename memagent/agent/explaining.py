@@ -82,14 +82,15 @@ class Explainer:
         newest = await self._rooms.stores.manifests.list(self._rooms.scope, session_id, limit=1)
         if not newest:
             raise NotFoundError("no prompt was sent in this session yet")
-        return number if number > 0 else newest[0].number + 1 + number
+        exact = number if number > 0 else newest[0].number + 1 + number
+        if not 0 < exact <= newest[0].number:
+            raise NotFoundError(f"this session has no prompt number {number}; `memagent context show` tells the last")
+        return exact
 
     async def _manifest(self, session_id: str, number: int) -> Manifest:
         exact = await self._number(session_id, number)
-        kept = await self._rooms.stores.manifests.list(self._rooms.scope, session_id, number=exact)
-        if not kept:
-            raise NotFoundError(f"this session has no prompt number {number}; `memagent context show` tells the last")
-        return kept_manifest(kept[0])
+        (kept,) = await self._rooms.stores.manifests.list(self._rooms.scope, session_id, number=exact)
+        return kept_manifest(kept)
 
     async def _find(self, wanted: str, session_id: str) -> Message | Mark | Memory:
         stores, scope = self._rooms.stores, self._rooms.scope

@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Rooms
+from memagent.errors import MemagentError
 from stores.base import BlobInfo
 
 STRAY_AFTER_SECONDS = 3_600
@@ -57,6 +58,11 @@ async def check(rooms: Rooms, *, collect: bool) -> Checkup:
     """Looks everything through, and removes the strays if asked to. Safe while others write: what was put
     within the hour stays, and whoever is about to refer to an old output has put it again just before."""
     blobs, scope = rooms.stores.blobs, rooms.scope
+    if collect and rooms.settings.blob_url is not None:
+        raise MemagentError(
+            f"nothing was removed: {rooms.settings.blob_url} may hold outputs of other data folders, which this one "
+            "knows nothing of. Remove there by hand what `memagent doctor` lists, if no other folder uses it"
+        )
     before = time.time() - STRAY_AFTER_SECONDS  # the files' own clock, not the person's
     found = await blobs.list(scope)
     used = await rooms.stores.journal.overflow_digests(scope)

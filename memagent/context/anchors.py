@@ -81,11 +81,11 @@ _KINDS: Mapping[str, str] = {
     "phone": rf"(?<![{_W}+])(?:\+\d{{1,3}}[ -]?)?(?:\(\d{{1,5}}\)[ -]?)?\d{{2,5}}(?:[ -]\d{{2,5}}){{2,5}}(?![{_W}-])|"
     rf"(?<![{_W}])\+\d{{1,3}}(?:[ -]?\(?\d{{1,12}}\)?){{1,6}}(?![{_W}-])|(?<![{_W}])1[3-9]\d{{9}}(?!\d)",
     "money": rf"(?:US|HK|A|C)?[$€£¥￥]\s?{_NUMBER}(?:\s?(?:k|K|m|M|bn|million|billion)(?![A-Za-z])|[万亿])?|"
-    rf"(?<![{_W}.]){_NUMBER}\s?(?:{_CURRENCY})|(?<![{_W}])(?:USD|EUR|GBP|CHF|CNY|JPY) {_NUMBER}",
+    rf"(?<![{_W}.]){_NUMBER}[ \u00a0\u202f]?(?:{_CURRENCY})|(?<![{_W}])(?:USD|EUR|GBP|CHF|CNY|JPY) {_NUMBER}",
     "version": rf"(?<![{_W}.-])v\d{{1,4}}(?:\.\d{{1,6}}){{0,3}}(?:[-+.]?(?:rc|alpha|beta|dev|"
     rf"post)[.\d]{{0,6}})?(?![{_W}])|(?<![{_W}.-])\d{{1,4}}(?:\.\d{{1,6}}){{2,3}}(?:[-+.]?(?:rc|alpha|"
     rf"beta|dev|post)[.\d]{{0,6}})?(?![{_W}])",
-    "quantity": rf"(?<![{_W}.,-]){_NUMBER}\s?{_UNIT}",
+    "quantity": rf"(?<![{_W}.,-]){_NUMBER}[ \u00a0\u202f]?{_UNIT}",
     "call": rf"(?<![{_W}])#\d{{1,12}}(?![{_W}])|(?<![{_W}@])@[A-Za-z]\w{{2,40}}(?![{_W}])",
     "code": (  # letters and digits in one token: AB-1234, ZX-9, B52x, order-77-b
         rf"(?<![{_W}-])(?=[A-Za-z0-9_-]{{0,79}}\d)(?=[A-Za-z0-9_-]{{0,79}}[A-Za-z])(?!\d{{1,4}}(?:st|nd|"

@@ -204,6 +204,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         system_hash=_hash(fixed.system["content"] if fixed.system else ""),
         cut_id=source.cut_id,
         summaries_left_out=bool(source.background) and not fixed.summaries_raw,
+        recalled_left_out=bool(source.current.block.recalled) and not fixed.block.recalled,
         tools_hash=_hash(json.dumps(fixed.offer.tools)),
         settings_hash=source.settings_hash,
         forgotten=source.forgotten,

@@ -87,6 +87,8 @@ class Manifest(BaseModel):
     """The mark that says what the prompt shows of the session's past; "" while all of it is in the window."""
     summaries_left_out: bool = False
     """There are summaries, but the newest message leaves them no room."""
+    recalled_left_out: bool = False
+    """Something was recalled for the newest message, but there is no room to show it."""
     system_hash: str = ""
     tools_hash: str = ""
     settings_hash: str = ""
@@ -130,6 +132,9 @@ def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | No
     if previous.tools_hash != current.tools_hash:
         return "tool set changed"
     if previous.cut_id != current.cut_id or previous.summaries_left_out != current.summaries_left_out:
+        return "compaction"
+    # a message shown without what was recalled for it: the next time it is shown, it is with it, or the other way
+    if previous.recalled_left_out or (current.recalled_left_out and previous.exchange_id == current.exchange_id):
         return "compaction"
     if previous.system_hash != current.system_hash:
         return "model or settings changed"

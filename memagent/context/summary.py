@@ -8,8 +8,9 @@ stands for, and sentences that give orders or repeat other summaries are dropped
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from memagent import prompts
 from memagent.context.anchors import anchors, listed, missing
@@ -19,6 +20,7 @@ from memagent.context.material import Source
 from memagent.context.overflow import CountText
 from memagent.context.view import StandingInstruction, Summary
 from memagent.memory.sameness import normalised
+from memagent.sanitize import clean_output
 
 PROSE_PERCENT = 65
 """Of a summary; the rest is for what must be exact."""
@@ -74,8 +76,7 @@ def extract_leaf(source: Source, limit_raw: int, count: CountText) -> str:
     reads as an order."""
     label = prompts.text("extract")
     room = max(0, limit_raw * PROSE_PERCENT // 100 - count(label))
-    others = [sentence for sentence in _firsts(source.other) if not reads_as_instruction(sentence)]
-    text = _whole_sentences([*_firsts(source.said), *others], room, count)
+    text = _whole_sentences(_harmless(source), room, count)
     return _with_details("\n".join(part for part in (label, text) if part), source, limit_raw, count)
 
 
@@ -103,7 +104,7 @@ def background(summaries: Sequence[Summary], instructions: Sequence[StandingInst
 def _prose(
     reply: str, said: str, others: Iterable[str], source_tokens: int, count: CountText
 ) -> tuple[list[str], list[str]]:
-    text = _FENCE_LINE.sub("", _THINKING.sub("", reply)).strip()
+    text = _FENCE_LINE.sub("", _THINKING.sub("", clean_output(reply))).strip()
     if not text:
         raise SummaryRejectedError("it was empty")
     if count(text) * 100 > max(source_tokens, LEAST_SUMMARY_RAW) * UNSHORTENED_PERCENT:
@@ -118,6 +119,7 @@ def _prose(
             continue
         seen.add(key)
         invented = reads_as_instruction(sentence) and f" {key} " not in words_said
+        invented |= _imitates_frame(key)
         (dropped if invented else kept).append(sentence)
     return kept, dropped
 
@@ -147,12 +149,36 @@ def _sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()]
 
 
-def _firsts(texts: Iterable[str]) -> list[str]:
+def _firsts(texts: Iterable[str]) -> Iterator[str]:
     """The first sentence of each."""
-    return [sentence for text in texts for sentence in _sentences(text)[:1]]
+    return (sentence for text in texts for sentence in _sentences(text)[:1])
 
 
-def _whole_sentences(sentences: Sequence[str], limit_raw: int, count: CountText) -> str:
+def _harmless(source: Source) -> Iterator[str]:
+    """First sentences, the person's first. What others said is not quoted where it reads as an order. Lazy: a
+    long history has more of them than any summary has room for."""
+    seen: set[str] = set()
+    for texts, anybody in ((source.said, False), (source.other, True)):
+        for sentence in _firsts(texts):
+            key = normalised(sentence)
+            if key in seen or (anybody and (reads_as_instruction(sentence) or _imitates_frame(key))):
+                continue
+            seen.add(key)
+            yield sentence
+
+
+def _imitates_frame(key: str) -> bool:
+    return any(line in key for line in _frame_lines())
+
+
+@cache
+def _frame_lines() -> tuple[str, ...]:
+    """The lines around instructions and summaries, which nothing inside may imitate."""
+    lines = (prompts.text("standing").splitlines()[0], prompts.text("summaries").splitlines()[-1])
+    return tuple(normalised(line) for line in lines)
+
+
+def _whole_sentences(sentences: Iterable[str], limit_raw: int, count: CountText) -> str:
     """The sentences in order as far as they fit; one that is too long for the room is left out."""
     kept: list[str] = []
     room = limit_raw
