@@ -100,8 +100,6 @@ class Compactor:
             await view.refresh()
             if view.cut_id != before:
                 return None  # another one has just ended: see first what it brought
-            kept = tuple(t for t in current.exchange.turns if t.assistant.sequence >= view.shown.from_sequence)
-            current = replace(current, exchange=replace(current.exchange, turns=kept))
             made = plan(self._load(view, current), replace(self._goal(), keep_newest=False))
             made = made or self._only_summaries(view)
             if made is None:
