@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from memagent import Agent
+from memagent import Agent, tool
 from memagent.context.anchors import anchors
 from memagent.errors import AgentClosedError, ContextError, NotFoundError
 from stores.records import MessageRole
-from tests.agents import agent_on
-from tests.scripted_server import ScriptedServer
+from tests.agents import agent_on, newest
+from tests.scripted_server import ScriptedServer, call
 
 WORDS = "word " * 60
 
@@ -167,3 +167,39 @@ def test_a_number_takes_no_unit_from_the_next_message() -> None:
     """ "5183" and "second question" of the next line became "5183 seconds"."""
     found = [anchor.text for anchor in anchors("My locker code is 5183\nsecond question: 4075\neuro coins or 12 s?")]
     assert found == ["5183", "4075", "12 s"]
+
+
+def test_the_question_stays_when_another_process_compacts_while_it_is_answered(tmp_path: Path) -> None:
+    """It was replaced by "[The conversation goes on.]"."""
+    begun, go = threading.Event(), threading.Event()
+
+    @tool
+    def look_up(page: int) -> str:
+        """Looks a page up."""
+        begun.set()
+        go.wait(20)
+        return f"page {page}"
+
+    def answer(body: dict[str, Any]) -> Any:
+        question = newest(body).rpartition("\n")[2]
+        pages = sum(message["role"] == "tool" for message in body["messages"])
+        return call("look_up", page=pages) if question == "look up" and pages < 3 else f"answer to {question} {WORDS}"
+
+    with (
+        ScriptedServer(default=answer) as server,
+        agent_on(server, tmp_path, session="s", tools=[look_up]) as ours,
+        agent_on(server, tmp_path, session="s") as theirs,
+    ):
+        ours.ask("first " + WORDS)
+        replies: list[str] = []
+        asking = threading.Thread(target=lambda: replies.append(ours.ask("look up").text))
+        asking.start()
+        assert begun.wait(20)
+        for number in range(3):
+            theirs.ask(f"theirs {number} {WORDS}")
+        assert theirs.compact()
+        ours.summaries()
+        go.set()
+        asking.join(20)
+        assert replies
+        assert replies[0].startswith("answer to look up")

@@ -112,11 +112,11 @@ def test_an_undo_while_the_background_compacts_stands(server: ScriptedServer, tm
         return "The person counted on."
 
     with agent_on(server, tmp_path, window_tokens=4_096) as agent:
-        fill(agent, 3)
+        fill(agent, 2)
         agent.compact()
         compacted = agent.summaries()
         server.summary = slow
-        count = 3
+        count = 2
         while not asked.is_set() and count < 30:
             agent.ask(f"number {count}, locker {5_000 + count}")
             count += 1
@@ -191,7 +191,7 @@ def test_many_compactions_leave_two_levels_within_their_share(server: ScriptedSe
     numbers = iter(range(1_000))
     server.summary = lambda _body: " ".join(f"Locker {next(numbers)} was rented and paid." for _ in range(20))
     with agent_on(server, tmp_path, window_tokens=4_096) as agent:
-        fill(agent, 40)
+        fill(agent, 70)
         levels = [summary.level for summary in agent.summaries()]
         assert "condensed" in levels
         assert levels == sorted(levels)  # condensed ones stand for the oldest

@@ -104,8 +104,6 @@ class Compactor:
             if view.cut_id != before:
                 return None  # another one has just ended: see first what it brought
             may_ask = await self._may_ask(view)
-            kept = tuple(t for t in current.exchange.turns if t.assistant.sequence >= view.shown.from_sequence)
-            current = replace(current, exchange=replace(current.exchange, turns=kept))
             made = plan(self._load(view, current), replace(self._goal(), keep_newest=False))
             made = made or self._only_summaries(view)
             if made is None:
@@ -126,7 +124,7 @@ class Compactor:
             wish = Wish(view.session_id, use_model=self._rooms.settings.summary_tokens_per_day > 0, keep=keep)
             done = await self._carry_out(view, None, made, "asked for", wish, tell)
             if done is None:
-                raise HelperFailedError("another process changed what is shown of this session meanwhile")
+                raise HelperFailedError("what is shown of the session was changed meanwhile")
             return done
 
     async def without_model(self, view: SessionView) -> None:

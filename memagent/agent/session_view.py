@@ -189,8 +189,11 @@ class SessionView:
             self._pending |= {i: None for i, closed in self._closed.items() if closed.entry_ids & changed}
 
     def trimmed(self, entries: Sequence[Message | Mark]) -> list[Message | Mark]:
-        """Of an exchange's entries those that the view shows."""
+        """Of an exchange's entries those that the view shows. All of them if it begins before the view and this
+        does not name it: then another process made the view, while the exchange was being answered here."""
         start, head = self.shown.from_sequence, self.shown.head_ids
+        if entries and entries[0].sequence < start and entries[0].id not in head:
+            return list(entries)
         return [entry for entry in entries if entry.sequence >= start or entry.id in head]
 
     async def _close_all(self) -> None:
