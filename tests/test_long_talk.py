@@ -14,7 +14,7 @@ from memagent import Agent, tool
 from memagent.testing import WordEmbedder
 
 CITIES = ["Lisbon", "Porto", "Berlin", "Kyoto", "Oslo", "Quito", "Accra", "Hanoi"]
-RULE = "From now on, please end every answer you give me with the word OVER."
+RULE = "From now on, please call me Captain in every answer."
 WINDOW = 4_096
 
 
@@ -69,5 +69,5 @@ def test_sixty_exchanges_in_a_small_window(tmp_path: Path) -> None:
     assert "compacted" in kinds
     assert "tool_finished" in kinds
     assert all(answer.strip() for answer in answers)
-    obeyed = sum("over" in answer.lower() for answer in answers[-10:])
+    obeyed = sum("captain" in answer.lower() for answer in answers[-10:])
     assert obeyed >= 6, answers[-10:]

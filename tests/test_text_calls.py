@@ -30,6 +30,8 @@ ONE = {
     "fenced without language": f"```\n{BARE}\n```",
     "fence not closed": f"```json\n{BARE}",
     "tagged": f"<tool_call>\n{BARE}\n</tool_call>",
+    "in the tags of the tools": f"<tools>\n{BARE}\n</tools>",
+    "doubled braces in the tags of the tools": "<tools>\n{" + BARE + "}\n</tools>",
     "tag not closed": f"<tool_call>{BARE}",
     "tags in a fence": f"```\n<tool_call>{BARE}</tool_call>\n```",
     "list": f"[{BARE}]",

@@ -1,7 +1,7 @@
 """Tool calls that a model writes as text, as the small Qwen models do.
 
 Understood, when the *whole* reply consists of them: ``{"name": …, "arguments": {…}}``, several of
-them, or a list; doubled braces; a ```` ```json ```` fence; ``<tool_call>`` tags.
+them, or a list; doubled braces; a ```` ```json ```` fence; ``<tool_call>`` or ``<tools>`` tags.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from stores.records import ToolCall
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _OPENER = re.compile(
-    r"(?:\s*(?:```(?:json|tool_call|tool_code)?[ \t]*(?=\s*[\[{<]|\s*$)|<tool_calls?>))*\s*", re.IGNORECASE
+    r"(?:\s*(?:```(?:json|tool_call|tool_code)?[ \t]*(?=\s*[\[{<]|\s*$)|<tool(?:_call)?s?>))*\s*", re.IGNORECASE
 )
-_CLOSER = re.compile(r"(?:\s*(?:```(?!json|tool)|</tool_calls?>))*[\s,;]*", re.IGNORECASE)
-_END = re.compile(r"\s*(?:```|</tool_calls?>)?\s*$", re.IGNORECASE)
-_MARKERS = ("```json", "```tool_call", "```tool_code", "<tool_call>", "<tool_calls>")
+_CLOSER = re.compile(r"(?:\s*(?:```(?!json|tool)|</tool(?:_call)?s?>))*[\s,;]*", re.IGNORECASE)
+_END = re.compile(r"\s*(?:```|</tool(?:_call)?s?>)?\s*$", re.IGNORECASE)
+_MARKERS = ("```json", "```tool_call", "```tool_code", "<tool_call>", "<tool_calls>", "<tools>")
+_CLOSERS = ("</tool_calls>", "</tools>")
 _FIRST_KEY = re.compile(r"""\[?\s*\{+\s*["']?(\w*)(["']?)""")
 _FIRST_NAME = re.compile(r"""\[?\s*\{+\s*["']name["']\s*:\s*["']([^"']*)["']""")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
@@ -85,7 +86,7 @@ def may_become_calls(text: str, tool_names: Collection[str]) -> bool:
         if not all(_call(value, tool_names) for value in _values(block)):
             return False
         rest = rest[len(block) :]
-        if rest.strip() and "</tool_calls>".startswith(rest.strip().lower()):
+        if rest.strip() and any(closer.startswith(rest.strip().lower()) for closer in _CLOSERS):
             return True
         rest = rest[_matched(_CLOSER, rest) :]
     return True
