@@ -607,3 +607,16 @@ def test_a_demanded_tool_is_demanded_once(scripted: ScriptedServer, tmp_path: Pa
         assert agent.ask("look!", tool_choice="required").text == "I saw it."
     assert scripted.bodies[0]["tool_choice"] == "required"
     assert scripted.bodies[1].get("tool_choice", "auto") == "auto"
+
+
+def test_a_model_that_returns_nothing_is_asked_once_more_without_tools(
+    scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.add(Reply(""), "here I am")
+    with agent_on(scripted, tmp_path) as agent:
+        assert agent.ask("hello").text == "here I am"
+        assert [bool(body.get("tools")) for body in scripted.bodies] == [True, False]
+        scripted.add(Reply(""), Reply(""), Reply(""))
+        with pytest.raises(ModelError, match="returned nothing"):
+            agent.ask("and now?")
+        assert len(scripted.bodies) == 5

@@ -153,3 +153,12 @@ def test_text_is_released_early(text: str) -> None:
 )
 def test_an_open_beginning_is_held(text: str) -> None:
     assert may_become_calls(text, NAMES)
+
+
+@pytest.mark.parametrize("text", ["<tools></tools>", "<tool_call>\n</tool_call>", "<tools>", " "])
+@pytest.mark.parametrize("piece_chars", [1, 3, 100])
+def test_tags_with_nothing_in_them_say_nothing(text: str, piece_chars: int) -> None:
+    gate = CallGate({"look_up"})
+    shown = "".join(gate.feed(text[i : i + piece_chars]) for i in range(0, len(text), piece_chars))
+    rest, calls = gate.finish()
+    assert (shown + rest, calls) == ("", [])

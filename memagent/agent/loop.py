@@ -21,7 +21,7 @@ from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Prompt
 from memagent.context.manifest import Candidate
 from memagent.context.render import ContextBlock, Exchange, build_exchange
-from memagent.errors import ContextTooLongError, ModelError
+from memagent.errors import ContextTooLongError, ModelError, ModelReplyError
 from memagent.events import (
     Event,
     FinishReason,
@@ -198,9 +198,15 @@ class ExchangeRun:
         await self._write(self._mark(MarkKind.CONTEXT, **await self._composer.block_data(self._block)))
 
     async def _ask(self, *, last: bool) -> Completion:
-        """One model call. A prompt that the server finds too long is made smaller once."""
+        """One model call. A prompt that the server finds too long is made smaller once; a model that returns
+        nothing is asked once without tools, which confuse the smallest."""
         try:
             return await self._ask_once(last)
+        except ModelReplyError as error:
+            if self._spoken or self._prompt is None or not self._prompt.wire_tools:
+                raise
+            self._emit(Notice(text=f"{error}; asking again without tools"))
+            return await self._ask_once(last, bare=True)
         except ContextTooLongError as error:
             if self._spoken or self._prompt is None:
                 raise
@@ -211,11 +217,11 @@ class ExchangeRun:
             finally:
                 self._composer.relax()
 
-    async def _ask_once(self, last: bool) -> Completion:
+    async def _ask_once(self, last: bool, *, bare: bool = False) -> Completion:
         prompt = await self._next_prompt()
         request = ChatRequest(
             messages=prompt.wire_messages,
-            tools=prompt.wire_tools,
+            tools=() if bare else prompt.wire_tools,
             tool_choice="none" if last else self._tool_choice(),
             max_tokens=prompt.manifest.reserve_tokens,
             temperature=self._rooms.settings.temperature,

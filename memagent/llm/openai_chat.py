@@ -162,7 +162,9 @@ class OpenAIChat:
                 raise FailedError(
                     ModelReplyError("the model used up its reply limit before it said anything: raise reply_tokens")
                 )
-            raise FailedError(ModelReplyError(f"the model {self._profile.name} returned nothing"), times=1)
+            # with tools the agent asks again, without them
+            times = 0 if request.tools else 1
+            raise FailedError(ModelReplyError(f"the model {self._profile.name} returned nothing"), times=times)
         finish: Literal["stop", "length", "tool_calls"] = "length" if cut else "tool_calls" if calls else "stop"
         return self._completion(request, assembly, shown, calls, finish, start, notices)
 

@@ -23,6 +23,7 @@ _OPENER = re.compile(
 _CLOSER = re.compile(r"(?:\s*(?:```(?!json|tool)|</tool(?:_call)?s?>))*[\s,;]*", re.IGNORECASE)
 _END = re.compile(r"\s*(?:```|</tool(?:_call)?s?>)?\s*$", re.IGNORECASE)
 _MARKERS = ("```json", "```tool_call", "```tool_code", "<tool_call>", "<tool_calls>", "<tools>")
+_ONLY_TAGS = re.compile(r"\s*(?:</?tool(?:_call)?s?>\s*)+", re.IGNORECASE)
 _CLOSERS = ("</tool_calls>", "</tools>")
 _FIRST_KEY = re.compile(r"""\[?\s*\{+\s*["']?(\w*)(["']?)""")
 _FIRST_NAME = re.compile(r"""\[?\s*\{+\s*["']name["']\s*:\s*["']([^"']*)["']""")
@@ -75,10 +76,12 @@ def may_become_calls(text: str, tool_names: Collection[str]) -> bool:
             lower = rest.lower()
             if any(marker.startswith(lower) for marker in _MARKERS):
                 return True
-            opener = _matched(_OPENER, rest)
-            if opener == 0:
+            if any(closer.startswith(lower) for closer in _CLOSERS):
+                return True
+            tags = _matched(_OPENER, rest) or (_matched(_CLOSER, rest) if lower.startswith("</") else 0)
+            if tags == 0:
                 return False
-            rest = rest[opener:]
+            rest = rest[tags:]
             continue
         block = _balanced(rest)
         if block is None:
@@ -121,7 +124,10 @@ class CallGate:
         """At the end of the reply: the text still to be shown, or the calls it was."""
         held, self._held = self._held, ""
         calls = parse_text_calls(held, self._names)
-        return ("", calls) if calls else (held if held.strip() else "", [])
+        if calls:
+            return "", calls
+        # tags with nothing in them are what some models write when they have nothing to call
+        return ("" if not held.strip() or _ONLY_TAGS.fullmatch(held) else held), []
 
 
 def _matched(pattern: re.Pattern[str], text: str) -> int:
