@@ -1,6 +1,6 @@
 """Compaction: older talk makes room, a summary stands for it, and nothing is lost.
 
-It happens after a reply, in the background, when the prompt has become three quarters full; an answer
+It happens after a reply, in the background, when the prompt has become 85 % full; an answer
 waits for it only if its prompt would not fit. What it decides is one journal mark that holds the whole
 view, so a crash in the middle changes nothing and an undo is another mark.
 """
