@@ -84,7 +84,10 @@ class Explainer:
             raise NotFoundError("no prompt was sent in this session yet")
         exact = number if number > 0 else newest[0].number + 1 + number
         if not 0 < exact <= newest[0].number:
-            raise NotFoundError(f"this session has no prompt number {number}; `memagent context show` tells the last")
+            last = newest[0].number
+            raise NotFoundError(
+                f"this session has no prompt number {number}: it has {last}, numbered from 1 (-1: the last)"
+            )
         return exact
 
     async def _manifest(self, session_id: str, number: int) -> Manifest:

@@ -126,6 +126,5 @@ class ReadBack:
 def _line(message: Message) -> str:
     name = f" {message.name}" if message.name else ""
     calls = "".join(f" [{call.name} {call.arguments}]" for call in message.calls)
-    return (
-        f"{message.at:%Y-%m-%d %H:%M} {message.role.value}{name} (ref {message.id}):{calls} {message.content}".rstrip()
-    )
+    at = f"{message.at.astimezone(ZoneInfo(message.zone)):%Y-%m-%d %H:%M}"  # as it was for the person then
+    return f"{at} {message.role.value}{name} (ref {message.id}):{calls} {message.content}".rstrip()
