@@ -30,7 +30,7 @@ from memagent.agent.summarising import (
 from memagent.context.budget import INSTRUCTIONS_PERCENT, SUMMARIES_PERCENT, result_cap_raw
 from memagent.context.compact import Goal, Load, Part, Plan, plan
 from memagent.context.instructions import standing_instructions
-from memagent.context.material import Unit, exchange_unit, turn_unit
+from memagent.context.material import Source, exchange_unit, turn_unit
 from memagent.context.render import ContextBlock, Exchange, Turn, build_exchange, turn_messages, user_message
 from memagent.context.summary import background
 from memagent.context.view import StandingInstruction, Summary, View, ViewCause
@@ -76,7 +76,7 @@ class Compactor:
             try:
                 if view.shown.hold:
                     return None
-                if self._load(view, None).total_raw < budget.due_raw and not self.over_cap(view):
+                if self._composer.talk_raw(view) < budget.due_raw and not self.over_cap(view):
                     return await self._replace_extract(view, tell)
                 may_ask = await self._may_ask(view)
                 goal = self._goal(least_saving_raw=budget.least_saving_raw)
@@ -131,22 +131,24 @@ class Compactor:
         """After an import: what does not fit leaves at once, extracted; a summary replaces the extract later."""
         async with self._lock:
             await view.refresh()
-            load, budget = self._load(view, None), self._composer.budget
-            made = plan(load, self._goal()) if load.total_raw > budget.limit_raw else None
+            if self._composer.talk_raw(view) <= self._composer.budget.limit_raw:
+                return
+            made = plan(self._load(view, None), self._goal())
             if made is not None:
                 wish = Wish(view.session_id, use_model=False)
                 await self._carry_out(view, None, made, "window full", wish, lambda _event: None)
 
     def over_cap(self, view: SessionView) -> bool:
         """Whether the summaries take more than their share: they were made for a larger window."""
-        return sum(s.tokens + FRAME_RAW for s in view.summaries) > self._cap_raw(view.shown.instructions)
+        taken = sum(s.tokens + FRAME_RAW for s in view.summaries)
+        return taken > 0 and taken > self._cap_raw(view.shown.instructions)
 
     # --- planning ------------------------------------------------------------------------------
 
     def _only_summaries(self, view: SessionView) -> Plan | None:
         if not self.over_cap(view):
             return None
-        total = self._load(view, None).total_raw
+        total = self._composer.talk_raw(view)
         return Plan((), 0, 0, total, total)
 
     def _goal(self, *, least_saving_raw: int = 0) -> Goal:
@@ -252,7 +254,7 @@ class Compactor:
         taken = self._counter.text(background((), instructions))
         return max(LEAST_LEAF_RAW + FRAME_RAW, self._composer.budget.share_raw(SUMMARIES_PERCENT) - taken - frame)
 
-    def _units(self, view: SessionView, made: Plan, current: Current | None) -> list[Unit]:
+    def _units(self, view: SessionView, made: Plan, current: Current | None) -> list[Source]:
         leaving = view.window.exchanges[: made.exchanges]
         units = [exchange_unit(closed.exchange, closed.tokens_raw, self._counter) for closed in leaving]
         if current is not None and made.turns:
@@ -310,10 +312,10 @@ class Compactor:
         leaves = await batch.leaves(units, [*before, *later])
         shown = await batch.within(self._cap_raw(view_now.instructions), [*before, *leaves, *later])
         next_view = view_now.model_copy(update={"cause": "summary replaced"})
-        total = self._load(view, None).total_raw
+        total = self._composer.talk_raw(view)
         return await self._record(view, next_view, shown, Plan((), 0, 0, total, total), batch, tell)
 
-    async def _read_units(self, view: SessionView, summary: Summary) -> list[Unit]:
+    async def _read_units(self, view: SessionView, summary: Summary) -> list[Source]:
         after, count = summary.first_sequence - 1, summary.last_sequence - summary.first_sequence + 1
         entries = await self._rooms.stores.journal.read(view.scope, view.session_id, after_sequence=after, limit=count)
         by_exchange: dict[str, list[Message | Mark]] = {}

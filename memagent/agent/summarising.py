@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memagent import prompts
 from memagent.agent.helper_calls import HelperFailedError, HelperModel, Task
 from memagent.context.budget import SUMMARIES_PERCENT, Budget
-from memagent.context.material import Source, Unit, sources
+from memagent.context.material import Source, sources
 from memagent.context.overflow import shorten
 from memagent.context.summary import (
     PROSE_PERCENT,
@@ -84,11 +84,11 @@ class SummaryBatch:
         """Whether the model made a summary, and never failed."""
         return self.failure is None and any(summary.made_by == "model" for summary in self.written)
 
-    def calls_for(self, units: Sequence[Unit]) -> int:
+    def calls_for(self, units: Sequence[Source]) -> int:
         """How many requests it takes to read these units."""
         return len(self._sources(units)) if units else 0
 
-    async def leaves(self, units: Sequence[Unit], others: Sequence[Summary]) -> list[Summary]:
+    async def leaves(self, units: Sequence[Source], others: Sequence[Summary]) -> list[Summary]:
         """A summary for each run of units that one request can hold, oldest first; ``others`` are shown
         already and not repeated. Raises HelperFailedError."""
         if not units:
@@ -175,7 +175,7 @@ class SummaryBatch:
         self.dropped += checked.dropped
         return checked
 
-    def _sources(self, units: Sequence[Unit]) -> list[Source]:
+    def _sources(self, units: Sequence[Source]) -> list[Source]:
         task = self._task("summarise", leaf_most_raw(self._budget))
         return sources(units, max(LEAST_ROOM_RAW, self._helper.room_raw(task, self._budget)), self._counter)
 

@@ -17,22 +17,11 @@ ARGUMENTS_RAW = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """An exchange, or one turn of the exchange that is being answered. ``tokens_raw`` is what it took in
-    the prompt, without what was fenced before the person's words. ``said`` are the person's words, ``other``
-    everybody else's, both whole."""
-
-    text: str
-    first_sequence: int
-    last_sequence: int
-    tokens_raw: int
-    said: tuple[str, ...]
-    other: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
-    """Neighbouring units that one summary stands for. ``text`` is what a model reads of them."""
+    """What is to be summarised: an exchange, one turn of the exchange that is being answered, or a run of
+    neighbours that one summary stands for. ``text`` is what a model reads of it; ``tokens_raw`` what it took
+    in the prompt, without what was fenced before the person's words. ``said`` are the person's words,
+    ``other`` everybody else's, both whole."""
 
     text: str
     first_sequence: int
@@ -42,7 +31,7 @@ class Source:
     other: tuple[str, ...]
 
 
-def exchange_unit(exchange: Exchange, tokens_raw: int, counter: TokenCounter) -> Unit:
+def exchange_unit(exchange: Exchange, tokens_raw: int, counter: TokenCounter) -> Source:
     """A closed exchange."""
     parts = [exchange.user] if exchange.user else []
     lines = [f"PERSON: {exchange.user.content}"] if exchange.user else []
@@ -57,19 +46,19 @@ def exchange_unit(exchange: Exchange, tokens_raw: int, counter: TokenCounter) ->
     last = max((part.sequence for part in parts), default=exchange.first_sequence)
     # what was fenced beside the person's words is not theirs: no summary stands for it
     said_raw = max(0, tokens_raw - counter.text(exchange.block.render()))
-    return Unit(_dated(parts, lines), exchange.first_sequence, last, said_raw, said, other)
+    return Source(_dated(parts, lines), exchange.first_sequence, last, said_raw, said, other)
 
 
-def turn_unit(turn: Turn, tokens_raw: int, counter: TokenCounter) -> Unit:
+def turn_unit(turn: Turn, tokens_raw: int, counter: TokenCounter) -> Source:
     """One turn of the exchange that is being answered."""
     parts = [turn.assistant, *turn.results]
     other = tuple(part.content for part in parts)
     last = max(part.sequence for part in parts)
     text = _dated(parts, [_turn_text(turn, counter)])
-    return Unit(text, turn.assistant.sequence, last, tokens_raw, (), other)
+    return Source(text, turn.assistant.sequence, last, tokens_raw, (), other)
 
 
-def sources(units: Sequence[Unit], room_raw: int, counter: TokenCounter) -> list[Source]:
+def sources(units: Sequence[Source], room_raw: int, counter: TokenCounter) -> list[Source]:
     """The units in runs that a summariser with so much room can read, oldest first; what is larger than the
     room by itself is read by its beginning and end."""
     texts = [shorten(unit.text, room_raw, counter.text).text for unit in units]
