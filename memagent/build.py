@@ -175,9 +175,12 @@ def _stores(sql: SqlStores, vectors: VectorIndex, blobs: BlobStore) -> Stores:
     return Stores(
         journal=sql.journal,
         memories=sql.memories,
+        finder=sql.finder,
         lexical=sql.lexical,
         history=sql.history,
         outbox=sql.outbox,
+        jobs=sql.jobs,
+        never=sql.never,
         vectors=vectors,
         ledger=sql.ledger,
         manifests=sql.manifests,

@@ -11,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from pydantic import JsonValue
+
 from stores.records import (
     IndexTask,
+    Job,
     JournalEntry,
     LedgerEntry,
     Mark,
@@ -20,8 +23,10 @@ from stores.records import (
     MemoryKind,
     MemoryState,
     Message,
+    Pin,
     Scope,
     Session,
+    Source,
 )
 
 
@@ -63,8 +68,8 @@ class Journal(Protocol):
 
 
 class MemoryTable(Protocol):
-    """Facts and episodes. Writing a memory also writes its lexical index entry and an outbox row for
-    its vectors, in the same transaction."""
+    """Memories. Writing one also writes its lexical index entry, keeps what it was under its old version
+    number, and adds an outbox row for its vectors where they change, in the same transaction."""
 
     async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
         """Adds or replaces by id. A memory equal to the stored one changes nothing (no outbox row)."""
@@ -96,6 +101,76 @@ class MemoryTable(Protocol):
     async def put_episodes(self, scope: Scope, episodes: Sequence[Memory], *, cursor: int) -> None:
         """Adds episodes whose ids are not there yet and moves the cursor forward, in one transaction.
         A cursor behind the stored one leaves it where it is."""
+        ...
+
+
+class MemoryFinder(Protocol):
+    """Memories by what they hold, whatever their state. All results oldest first (``said_at``, then insertion)."""
+
+    async def with_text(self, scope: Scope, text: str, *, kind: MemoryKind = MemoryKind.FACT) -> list[Memory]:
+        """Those whose text is the same by its words (see `stores.sameness`)."""
+        ...
+
+    async def about(self, scope: Scope, subject: str, attribute: str | None = None) -> list[Memory]:
+        """Facts with this subject, and this attribute where one is given, by their words. "" finds none."""
+        ...
+
+    async def pinned(self, scope: Scope, pin: Pin = Pin.PINNED) -> list[Memory]:
+        """Active facts of the profile; or those that are proposed for it."""
+        ...
+
+    async def from_entries(self, scope: Scope, sources: Sequence[Source]) -> list[Memory]:
+        """Those that came from at least one of the entries."""
+        ...
+
+    async def versions(self, scope: Scope, memory_id: str) -> list[Memory]:
+        """How the memory was before, oldest version first, without the present one."""
+        ...
+
+
+class Jobs(Protocol):
+    """Background work, claimed by one process at a time."""
+
+    async def put(
+        self, scope: Scope, kind: str, key: str, payload: Mapping[str, JsonValue] | None = None, *, at: datetime
+    ) -> bool:
+        """Queues a job, due at once. False: an open job of that kind and key is there already (one that was
+        given up is queued anew)."""
+        ...
+
+    async def claim(
+        self, kinds: Sequence[str], *, at: datetime, lease_seconds: float, scope: Scope | None = None
+    ) -> Job | None:
+        """The oldest job that is due and that nobody holds, with ``attempts`` raised by one. It is held for
+        ``lease_seconds``: a process that dies loses it then."""
+        ...
+
+    async def done(self, number: int) -> None:
+        """Removes a job. An unknown number is ignored."""
+        ...
+
+    async def failed(self, number: int, error: str, *, retry_at: datetime | None) -> None:
+        """Says why, and when it is due again; None: it is given up, and stays listed until it is queued anew."""
+        ...
+
+    async def list(self, scope: Scope, *, kind: str | None = None) -> list[Job]:
+        """Open and given-up jobs, oldest first."""
+        ...
+
+
+class NeverList(Protocol):
+    """What the person does not want remembered: patterns as they were written."""
+
+    async def add(self, scope: Scope, pattern: str, *, at: datetime) -> bool:
+        """False: it is there already."""
+        ...
+
+    async def remove(self, scope: Scope, pattern: str) -> bool:
+        """False: it was not there."""
+        ...
+
+    async def list(self, scope: Scope) -> list[str]:
+        """Oldest first."""
         ...
 
 

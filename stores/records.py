@@ -153,10 +153,11 @@ class Session(Record):
 
 
 class MemoryKind(StrEnum):
-    """A fact is a statement; an episode is one message of past talk."""
+    """A fact is a statement; an episode is one message of past talk; an experience is what worked, and when."""
 
     FACT = "fact"
     EPISODE = "episode"
+    EXPERIENCE = "experience"
 
 
 class Trust(StrEnum):
@@ -169,19 +170,39 @@ class Trust(StrEnum):
 
 
 class MemoryState(StrEnum):
-    """Only active memories are recalled. Forgotten ones are kept and can be restored."""
+    """Only active memories are recalled. Forgotten ones are kept and can be restored; quarantined ones rest
+    on something else than the person's own word and wait for the person to approve them."""
 
     ACTIVE = "active"
+    QUARANTINED = "quarantined"
     FORGOTTEN = "forgotten"
+
+
+class Pin(StrEnum):
+    """Whether a fact belongs to the profile, which stands in every prompt. A proposed one waits for the person."""
+
+    NONE = "none"
+    PROPOSED = "proposed"
+    PINNED = "pinned"
+
+
+class Source(Record):
+    """A journal entry that a memory came from. Imported entries' ids are unique in their session only."""
+
+    session_id: str
+    entry_id: str
 
 
 class Memory(Record):
     """One thing that can be recalled.
 
-    ``said_at`` is when it was said, ``recorded_at`` when it was written down; ``valid_from`` and
-    ``valid_to`` bound the time it speaks of (None: open). ``source_ids`` are the journal entries it
-    came from, never empty for what was said in a session. ``version`` grows by one with each change
-    of the text or the state.
+    ``said_at`` is when it was said first, ``confirmed_at`` when it was last said again, ``recorded_at`` when
+    it was written down; ``valid_from`` and ``valid_to`` bound the time it speaks of (None: open).
+    ``subject`` and ``attribute`` say whose what a fact is about ("user", "home city"; "" where nobody
+    named them). ``sources`` are the journal entries it came from, oldest first, never empty for what was
+    said in a session. ``superseded_by`` is the id of the memory that took its place. ``reason`` says why
+    it became as it is, for the person. ``version`` grows by one with each change of the text, the state,
+    the valid times or the pin; a new source alone does not change it.
     """
 
     id: str
@@ -193,11 +214,22 @@ class Memory(Record):
     zone: str = "UTC"
     session_id: str | None = None
     speaker: str | None = None
-    source_ids: tuple[str, ...] = ()
+    subject: str = ""
+    attribute: str = ""
+    sources: tuple[Source, ...] = ()
+    confirmed_at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     state: MemoryState = MemoryState.ACTIVE
+    pin: Pin = Pin.NONE
+    superseded_by: str | None = None
+    reason: str = ""
     version: int = 1
+
+    @property
+    def source_ids(self) -> tuple[str, ...]:
+        """The ids of the entries it came from, oldest first."""
+        return tuple(source.entry_id for source in self.sources)
 
 
 class IndexTask(Record):
@@ -214,6 +246,25 @@ class IndexTask(Record):
     generation: str | None = None
     vectors: tuple[bytes, ...] | None = None
     done: bool = False
+
+
+# --- background work ---------------------------------------------------------------------------
+
+
+class Job(Record):
+    """Work that must be done some time, also after a crash. ``key`` names it within its kind: the same
+    job is queued once. ``attempts`` counts how often it was begun; ``error`` says why it failed last.
+    ``payload`` is what its worker needs."""
+
+    number: int
+    scope: Scope
+    kind: str
+    key: str
+    payload: dict[str, JsonValue] = Field(default_factory=dict)
+    attempts: int = 0
+    not_before: datetime
+    error: str = ""
+    gave_up: bool = False
 
 
 # --- accounts ----------------------------------------------------------------------------------

@@ -14,33 +14,34 @@ from memagent import Agent, tool
 from memagent.testing import WordEmbedder
 
 CITIES = ["Lisbon", "Porto", "Berlin", "Kyoto", "Oslo", "Quito", "Accra", "Hanoi"]
+LANDS = ["France", "Spain", "Italy", "Norway", "Japan", "Peru", "Kenya", "Egypt", "Poland", "Greece", "Chile", "Cuba"]
 RULE = "From now on, please end every answer you give me with the word OVER."
-RULE_AT = 5
+RULE_AT = 1
 WINDOW = 4_096
 
 
 @tool
 def order_status(number: int) -> str:
-    """The status of a customer's order: where it is and when it arrives. Use it for every question about an order.
+    """The status of a customer's order: where it is and when it arrives.
 
     Args:
         number: The order's number, e.g. 4017.
     """
-    stops = [
-        f"{6 + n:02d}:{n * 7 % 60:02d} scanned in {CITIES[(number + n) % 8]}, shelf {n % 9 + 1}" for n in range(14)
-    ]
-    return f"Order {number} arrives in {CITIES[number % 8]} on May {number % 28 + 1}.\n" + "\n".join(stops)
+    return f"Order {number} is in {CITIES[number % 8]} and arrives on May {number % 28 + 1}."
 
 
 def question(number: int) -> str:
-    """So small a model calls a tool only when it is told to."""
-    order, city = 4_000 + 7 * number, CITIES[number % 8]
+    """So small a model calls a tool only when it is told to; and what it answered to a question of the same
+    kind before, it answers again, so the kinds change."""
+    land = LANDS[number % 12]
     return [
-        f"Call order_status for {order} and tell me where it is.",
-        f"Thanks. Say one short sentence about {city}.",
-        f"Call order_status for {order} and tell me on which day it arrives.",
-        f"My friend number {number} lives in {city}. Which country is that?",
-    ][number % 4]
+        f"What is the capital of {land}?",
+        f"Which language do people speak in {land}?",
+        f"Name one river or sea of {land}.",
+        f"Name one dish from {land}.",
+        f"Which country is a neighbour of {land}?",
+        f"Where is my order {4_000 + 7 * number}? Please call order_status.",
+    ][number % 6]
 
 
 @pytest.mark.long_talk
@@ -56,7 +57,6 @@ def test_sixty_exchanges_in_a_small_window(tmp_path: Path) -> None:
         embedder=WordEmbedder(),
     ) as agent:
         for number in range(60):
-            # the rule comes once the model has seen how a call goes: so small a one mixes the two up else
             reply = agent.ask(f"{RULE} {question(number)}" if number == RULE_AT else question(number))
             assert reply.manifest is not None
             assert reply.manifest.total_tokens <= reply.manifest.budget_tokens
@@ -71,5 +71,5 @@ def test_sixty_exchanges_in_a_small_window(tmp_path: Path) -> None:
     assert "compacted" in kinds
     assert "tool_finished" in kinds
     assert all(answer.strip() for answer in answers)
-    plain = answers[1::2][-5:]  # the others end as the tool's results let them
+    plain = [answer for number, answer in enumerate(answers) if number % 6 != 5][-5:]  # those that need no tool
     assert sum("over" in answer.lower() for answer in plain) >= 4, plain

@@ -6,9 +6,9 @@ from memagent.agent.rooms import Rooms
 from memagent.errors import MemagentError, NotFoundError
 from memagent.memory.episodes import fact_of
 from memagent.memory.recall import Recalled
-from memagent.memory.sameness import normalised
 from memagent.sanitize import clean_text
 from stores.records import Mark, MarkKind, Memory, MemoryKind, MemoryState, Trust
+from stores.sameness import normalised
 
 SAME_AMONG = 20
 """A text that was kept before is among its nearest by words."""

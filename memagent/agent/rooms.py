@@ -19,11 +19,14 @@ from memagent.tools.running import Approve
 from stores.base import (
     BlobStore,
     HistoryIndex,
+    Jobs,
     Journal,
     Ledger,
     LexicalIndex,
     Manifests,
+    MemoryFinder,
     MemoryTable,
+    NeverList,
     Outbox,
     VectorIndex,
 )
@@ -45,9 +48,12 @@ class Stores:
 
     journal: Journal
     memories: MemoryTable
+    finder: MemoryFinder
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
+    jobs: Jobs
+    never: NeverList
     vectors: VectorIndex
     ledger: Ledger
     manifests: Manifests

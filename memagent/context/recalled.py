@@ -12,8 +12,8 @@ from memagent.context.overflow import shorten
 from memagent.context.render import ContextBlock, ContextLine
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
-from memagent.memory.sameness import normalised
 from stores.records import Memory, MemoryKind, Trust
+from stores.sameness import normalised
 
 _ROLES = frozenset(Trust) | {"system", "developer"}
 _NOT_NAME = re.compile(r"[^\w.,'’@&-]+")

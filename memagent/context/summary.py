@@ -19,8 +19,8 @@ from memagent.context.instructions import reads_as_instruction
 from memagent.context.material import Source
 from memagent.context.overflow import CountText
 from memagent.context.view import StandingInstruction, Summary
-from memagent.memory.sameness import normalised
 from memagent.sanitize import clean_output
+from stores.sameness import normalised
 
 PROSE_PERCENT = 65
 """Of a summary; the rest is for what must be exact."""

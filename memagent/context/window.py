@@ -15,7 +15,7 @@ from memagent.context.digest import RunningDigest, message_digest
 from memagent.context.fit import fit_turns
 from memagent.context.render import Exchange, Turn, Wire, answer_message, reference_message, turn_messages, user_message
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.sameness import normalised
+from stores.sameness import normalised
 
 Freeable = tuple[tuple[str, int], ...]
 """For the results of one turn: entry id, and what showing only a reference saves (raw tokens, above 0)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from hashlib import blake2b
 
-from stores.records import Mark, MarkKind, Memory, MemoryKind, Message, MessageRole, Trust
+from stores.records import Mark, MarkKind, Memory, MemoryKind, Message, MessageRole, Source, Trust
 
 _TRUST = {MessageRole.USER: Trust.USER, MessageRole.ASSISTANT: Trust.ASSISTANT}
 
@@ -38,7 +38,7 @@ def _episode_of(entry: Message, now: datetime) -> Memory:
         zone=entry.zone,
         session_id=entry.session_id,
         speaker=entry.name or entry.role.value,
-        source_ids=(entry.id,),
+        sources=(Source(session_id=entry.session_id, entry_id=entry.id),),
     )
 
 
@@ -61,5 +61,5 @@ def fact_of(mark: Mark, now: datetime) -> Memory:
         recorded_at=now,
         zone=mark.zone,
         session_id=mark.session_id,
-        source_ids=(mark.id,),
+        sources=(Source(session_id=mark.session_id, entry_id=mark.id),),
     )

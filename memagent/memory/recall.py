@@ -10,10 +10,10 @@ import numpy as np
 
 from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
-from memagent.memory.sameness import normalised
 from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
 from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope, Trust
+from stores.sameness import normalised
 
 FUSION_K = 20
 """Reciprocal-rank fusion: a hit at rank r counts 1 / (FUSION_K + r)."""

@@ -5,14 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from stores.base import HistoryIndex, Journal, Ledger, LexicalIndex, Manifests, MemoryTable, Outbox
+from stores.base import (
+    HistoryIndex,
+    Jobs,
+    Journal,
+    Ledger,
+    LexicalIndex,
+    Manifests,
+    MemoryFinder,
+    MemoryTable,
+    NeverList,
+    Outbox,
+)
 from stores.sql.database import Database, open_database
+from stores.sql.finding import SqlMemoryFinder
 from stores.sql.history import SqlHistoryIndex
+from stores.sql.jobs import SqlJobs
 from stores.sql.journal import SqlJournal
 from stores.sql.ledger import SqlLedger
 from stores.sql.lexical import SqlLexicalIndex
 from stores.sql.manifests import SqlManifests
 from stores.sql.memories import SqlMemoryTable
+from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
 
 __all__ = ["Database", "SqlStores", "open_sql"]
@@ -24,9 +38,12 @@ class SqlStores:
 
     journal: Journal
     memories: MemoryTable
+    finder: MemoryFinder
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
+    jobs: Jobs
+    never: NeverList
     ledger: Ledger
     manifests: Manifests
     database: Database
@@ -47,9 +64,12 @@ def open_sql(location: str | Path) -> SqlStores:
     return SqlStores(
         journal=SqlJournal(database),
         memories=SqlMemoryTable(database),
+        finder=SqlMemoryFinder(database),
         lexical=SqlLexicalIndex(database),
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
+        jobs=SqlJobs(database),
+        never=SqlNeverList(database),
         ledger=SqlLedger(database),
         manifests=SqlManifests(database),
         database=database,

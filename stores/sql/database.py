@@ -31,7 +31,8 @@ class Turn(IntEnum):
     JOURNAL = 2
     MEMORIES = 3
     MANIFESTS = 4
-    HISTORY = 4
+    HISTORY = 5
+    JOBS = 6
 
 
 def take_turn(connection: Connection, turn: Turn) -> None:

@@ -1,4 +1,4 @@
-"""Facts and episodes, kept in one transaction with their lexical entries and outbox rows."""
+"""Memories, kept in one transaction with their lexical entries, sources, earlier versions and outbox rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
-from stores.records import Memory, MemoryKind, MemoryState, Scope
+from stores.records import Memory, MemoryKind, MemoryState, Scope, Source
+from stores.sameness import words_key
 from stores.sql.database import Database, Turn, batches, take_turn
 from stores.sql.lexical import Terms, index_text, terms_of
 from stores.sql.schema import memories, outbox, scopes, to_micros
@@ -25,6 +26,13 @@ _COUNT = (
     update(scopes)
     .where(scopes.c.number == bindparam("at_number"))
     .values(active_count=scopes.c.active_count + bindparam("more"))
+)
+_ADD_VERSION = text(
+    "INSERT INTO memory_versions VALUES (:number, :version, :payload) ON CONFLICT (memory_number, version) DO NOTHING"
+)
+_ADD_SOURCE = text("INSERT INTO memory_sources VALUES (:number, :scope, :session_id, :entry_id)")
+_DROP_SOURCE = text(
+    "DELETE FROM memory_sources WHERE memory_number = :number AND session_id = :session_id AND entry_id = :entry_id"
 )
 _MOVE_CURSOR = update(scopes).where(scopes.c.number == bindparam("at_number")).values(cursor=bindparam("to"))
 
@@ -119,7 +127,10 @@ def _put(connection: Connection, terms: Terms, scope: Scope, given: Sequence[Mem
         stored[memory.id] = _Stored(number, memory.model_dump_json())
         _index(connection, terms, scope_number, number, old, memory)
         more += _is_active(memory) - _is_active(old)
-        tasks.append({"scope": scope, "memory_id": memory.id, "done": False})
+        _keep_version(connection, number, old, memory)
+        _source(connection, scope, number, old, memory)
+        if old is None or _is_active(old) != _is_active(memory) or (_is_active(memory) and old.text != memory.text):
+            tasks.append({"scope": scope, "memory_id": memory.id, "done": False})
     if tasks:
         connection.execute(_ADD_TASK, tasks)
     if more:
@@ -132,11 +143,30 @@ def _write(connection: Connection, scope: Scope, memory: Memory, before: _Stored
         "state": memory.state.value,
         "said_at": to_micros(memory.said_at),
         "payload": memory.model_dump_json(),
+        "session_id": memory.session_id,
+        "text_key": words_key(memory.text),
+        "subject_key": words_key(memory.subject),
+        "attribute_key": words_key(memory.attribute),
+        "pin": memory.pin.value,
     }
     if before is None:
         return connection.execute(_ADD, {"scope": scope, "id": memory.id} | values).scalar_one()
     connection.execute(_CHANGE, {"at_number": before.number} | values)
     return before.number
+
+
+def _keep_version(connection: Connection, number: int, old: Memory | None, new: Memory) -> None:
+    if old is not None and old.version != new.version:
+        connection.execute(_ADD_VERSION, {"number": number, "version": old.version, "payload": old.model_dump_json()})
+
+
+def _source(connection: Connection, scope: Scope, number: int, old: Memory | None, new: Memory) -> None:
+    known = set(old.sources) if old is not None else set[Source]()
+    for source in known - set(new.sources):
+        connection.execute(_DROP_SOURCE, {"number": number, **source.model_dump()})
+    rows = [{"number": number, "scope": scope, **s.model_dump()} for s in dict.fromkeys(new.sources) if s not in known]
+    if rows:
+        connection.execute(_ADD_SOURCE, rows)
 
 
 def _index(

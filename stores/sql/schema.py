@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaDa
 
 from stores.errors import StoreError
 
-HEAD_REVISION = "0004"
+HEAD_REVISION = "0005"
 """The newest revision in ``migrations/versions``."""
 
 # SQLite makes only a column declared INTEGER an alias of the rowid.
@@ -75,6 +75,54 @@ memories = Table(
     Column("state", Text, nullable=False),
     Column("said_at", BigInteger, nullable=False),
     Column("payload", Text, nullable=False),
+    Column("session_id", Text),
+    # Of the text's words, the subject's and the attribute's (see stores.sameness); "" where there are none.
+    Column("text_key", Text, nullable=False, server_default=""),
+    Column("subject_key", Text, nullable=False, server_default=""),
+    Column("attribute_key", Text, nullable=False, server_default=""),
+    Column("pin", Text, nullable=False, server_default="none"),
+)
+
+memory_sources = Table(
+    "memory_sources",
+    metadata,
+    Column("memory_number", BigInteger, primary_key=True),
+    Column("scope", Text, nullable=False),
+    Column("session_id", Text, primary_key=True),
+    Column("entry_id", Text, primary_key=True),
+)
+
+memory_versions = Table(
+    "memory_versions",
+    metadata,
+    Column("memory_number", BigInteger, primary_key=True),
+    Column("version", BigInteger, primary_key=True),
+    Column("payload", Text, nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("number", _BigKey, primary_key=True, autoincrement=True),
+    Column("scope", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("not_before", BigInteger, nullable=False),
+    # Until when a worker holds it; 0: nobody does.
+    Column("held_until", BigInteger, nullable=False),
+    Column("error", Text, nullable=False),
+    Column("gave_up", Boolean, nullable=False),
+)
+
+never_patterns = Table(
+    "never_patterns",
+    metadata,
+    Column("number", _BigKey, primary_key=True, autoincrement=True),
+    Column("scope", Text, nullable=False),
+    Column("pattern", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
 )
 
 outbox = Table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stores.errors import StoreError
-from stores.records import MemoryKind, MemoryState, Scope
+from stores.records import MemoryKind, MemoryState, Pin, Scope, Source
 from stores.sql import SqlStores
 from tests.contract.samples import HARD_TEXTS, U1, U2, WEIRD_SCOPES, forgotten, memory, time
 
@@ -17,7 +17,13 @@ async def test_memories_come_back_equal(stores: SqlStores) -> None:
         zone="Europe/Lisbon",
         session_id="s1",
         speaker="Ana",
-        source_ids=("e1", "e2"),
+        sources=(Source(session_id="s1", entry_id="e1"), Source(session_id="s2", entry_id="e1")),
+        subject="user",
+        attribute="home city",
+        confirmed_at=time(3),
+        pin=Pin.PINNED,
+        superseded_by="b",
+        reason="said so",
         valid_from=time(1),
         valid_to=time(2),
         version=7,
@@ -42,8 +48,18 @@ async def test_an_equal_memory_changes_nothing(stores: SqlStores) -> None:
     assert await stores.outbox.open_count() == 1
     await stores.memories.put(U1, [])
     assert await stores.outbox.open_count() == 1
-    await stores.memories.put(U1, [memory("a", "text", valid_to=time(9))])
+
+
+async def test_only_a_change_of_the_words_or_the_state_is_embedded_anew(stores: SqlStores) -> None:
+    first = memory("a", "text")
+    ended = memory("a", "text", valid_to=time(9), version=2, sources=(Source(session_id="s", entry_id="e"),))
+    await stores.memories.put(U1, [first, ended])
+    assert await stores.outbox.open_count() == 1
+    await stores.memories.put(U1, [forgotten(ended)])
     assert await stores.outbox.open_count() == 2
+    await stores.memories.put(U1, [memory("a", "other text", version=4)])
+    await stores.memories.put(U1, [memory("a", "yet another text", version=5)])
+    assert await stores.outbox.open_count() == 4
 
 
 async def test_list_newest_first_with_conditions(stores: SqlStores) -> None:

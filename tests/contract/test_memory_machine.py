@@ -64,10 +64,13 @@ class MemoryMachine(RuleBasedStateMachine):
                 self.note(one)
 
     def note(self, one: Memory) -> None:
-        if one.id not in self.kept:
+        old = self.kept.get(one.id)
+        if old is None:
             self.order.append(one.id)
         self.kept[one.id] = one
-        self.changes.append(one.id)
+        active = one.state is MemoryState.ACTIVE
+        if old is None or (old.state is MemoryState.ACTIVE) != active or (active and old.text != one.text):
+            self.changes.append(one.id)
 
     @rule(query=TEXTS)
     def search(self, query: str) -> None:
