@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stores.base import (
+    Generations,
     HistoryIndex,
     Jobs,
     Journal,
@@ -19,6 +20,7 @@ from stores.base import (
 )
 from stores.sql.database import Database, open_database
 from stores.sql.finding import SqlMemoryFinder
+from stores.sql.generations import SqlGenerations
 from stores.sql.history import SqlHistoryIndex
 from stores.sql.jobs import SqlJobs
 from stores.sql.journal import SqlJournal
@@ -42,6 +44,7 @@ class SqlStores:
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
+    generations: Generations
     jobs: Jobs
     never: NeverList
     ledger: Ledger
@@ -68,6 +71,7 @@ def open_sql(location: str | Path) -> SqlStores:
         lexical=SqlLexicalIndex(database),
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
+        generations=SqlGenerations(database),
         jobs=SqlJobs(database),
         never=SqlNeverList(database),
         ledger=SqlLedger(database),

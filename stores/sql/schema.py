@@ -125,6 +125,15 @@ never_patterns = Table(
     Column("at", BigInteger, nullable=False),
 )
 
+# All scopes have the same embedder.
+generations = Table(
+    "generations",
+    metadata,
+    Column("name", Text, primary_key=True),
+    # The vectors of fixed texts, by which the embedder is known again.
+    Column("probe", LargeBinary, nullable=False),
+)
+
 outbox = Table(
     "outbox",
     metadata,
