@@ -20,7 +20,7 @@ from stores.errors import StoreError
 from tests.agents import agent_on
 from tests.scripted_server import Reply, ScriptedServer, call
 
-SECRET = "7741"
+SECRET = "7741-quince"
 WORDS = ["gate code", "everything", "*", "%", "user:u1", "' OR 1=1 --", "", "u1"]
 
 Call = Callable[[Agent], object]
