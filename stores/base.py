@@ -233,6 +233,14 @@ class VectorIndex(Protocol):
         ...
 
 
+class Told(Protocol):
+    """What a person is told once, and not at every start."""
+
+    async def first(self, scope: Scope, key: str, *, at: datetime) -> bool:
+        """True the first time for this key, however many processes ask."""
+        ...
+
+
 class Generations(Protocol):
     """The embedding generations whose vectors the index may hold, and how to know their embedder again."""
 

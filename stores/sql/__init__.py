@@ -17,6 +17,7 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
+    Told,
 )
 from stores.sql.database import Database, open_database
 from stores.sql.finding import SqlMemoryFinder
@@ -30,6 +31,7 @@ from stores.sql.manifests import SqlManifests
 from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
+from stores.sql.told import SqlTold
 
 __all__ = ["Database", "SqlStores", "open_sql"]
 
@@ -45,6 +47,7 @@ class SqlStores:
     history: HistoryIndex
     outbox: Outbox
     generations: Generations
+    told: Told
     jobs: Jobs
     never: NeverList
     ledger: Ledger
@@ -72,6 +75,7 @@ def open_sql(location: str | Path) -> SqlStores:
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
         generations=SqlGenerations(database),
+        told=SqlTold(database),
         jobs=SqlJobs(database),
         never=SqlNeverList(database),
         ledger=SqlLedger(database),

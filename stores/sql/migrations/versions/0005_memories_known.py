@@ -74,6 +74,12 @@ def _make_jobs() -> None:
     )
     op.create_index("never_patterns_once", "never_patterns", ["scope", "pattern"], unique=True)
     op.create_table(
+        "told",
+        sa.Column("scope", sa.Text, primary_key=True),
+        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("at", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
         "generations",
         sa.Column("name", sa.Text, primary_key=True),
         sa.Column("probe", sa.LargeBinary, nullable=False),
