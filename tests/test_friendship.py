@@ -59,18 +59,29 @@ class Calendar:
         self.now += timedelta(days=17)
 
 
+def friend(folder: Path, calendar: Calendar) -> Agent:
+    """Brief, since two cores write some words a second only."""
+    return Agent(
+        model="qwen2.5-coder-1.5b",
+        data_dir=folder,
+        clock=calendar,
+        instructions="Answer in one short sentence.",
+        reply_tokens=256,
+    )
+
+
 @pytest.mark.long_talk
 @pytest.mark.timeout(7_200)
 def test_what_a_friend_told_in_ten_sessions_is_answered_in_the_next(tmp_path: Path) -> None:
     calendar = Calendar()
     for messages in SESSIONS:
-        with Agent(model="qwen2.5-coder-1.5b", data_dir=tmp_path, clock=calendar) as agent:
+        with friend(tmp_path, calendar) as agent:
             for message in messages:
-                agent.ask(message)
+                print(message, "→", repr(agent.ask(message).text), flush=True)
             assert agent.settle(600) == []
         calendar.weeks_later()
     right = 0
-    with Agent(model="qwen2.5-coder-1.5b", data_dir=tmp_path, clock=calendar) as agent:
+    with friend(tmp_path, calendar) as agent:
         for question, wanted in QUESTIONS:
             agent.new_session()
             reply = agent.ask(question)
