@@ -128,6 +128,35 @@ class MemoryFinder(Protocol):
         ...
 
 
+class TalkPlace(NamedTuple):
+    """Where a memory stands in the talk. ``before`` and ``after`` are the ids of the active episodes of its
+    session next to an episode; None at the ends, and for what is no episode."""
+
+    memory_id: str
+    session_id: str | None
+    speaker: str | None
+    before: str | None
+    after: str | None
+
+
+class Talk(Protocol):
+    """Who said what, when, and after what."""
+
+    async def places(self, scope: Scope, ids: Sequence[str]) -> list[TalkPlace]:
+        """Of those memories that exist and are active, in no order."""
+        ...
+
+    async def speakers(self, scope: Scope, *, limit: int = 200) -> list[str]:
+        """The different speakers of the scope's memories, by name; time does not depend on how many memories
+        there are."""
+        ...
+
+    async def said_between(self, scope: Scope, since: datetime, until: datetime, *, limit: int) -> list[str]:
+        """The ids of active memories said from ``since`` on and before ``until``, oldest first; of more than
+        ``limit`` those said last."""
+        ...
+
+
 class Jobs(Protocol):
     """Background work, claimed by one process at a time."""
 

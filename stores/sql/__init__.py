@@ -16,6 +16,7 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
+    Talk,
 )
 from stores.sql.database import Database, open_database
 from stores.sql.finding import SqlMemoryFinder
@@ -28,6 +29,7 @@ from stores.sql.manifests import SqlManifests
 from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
+from stores.sql.talk import SqlTalk
 
 __all__ = ["Database", "SqlStores", "open_sql"]
 
@@ -39,6 +41,7 @@ class SqlStores:
     journal: Journal
     memories: MemoryTable
     finder: MemoryFinder
+    talk: Talk
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
@@ -65,6 +68,7 @@ def open_sql(location: str | Path) -> SqlStores:
         journal=SqlJournal(database),
         memories=SqlMemoryTable(database),
         finder=SqlMemoryFinder(database),
+        talk=SqlTalk(database),
         lexical=SqlLexicalIndex(database),
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
