@@ -20,7 +20,8 @@ from memagent.agent.sessions import LAST
 from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
 from memagent.llm.client import ChatModel
-from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
+from memagent.memory.embed import Embedder, EmbeddingService
+from memagent.memory.embedders import open_embedder
 from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
@@ -72,12 +73,15 @@ async def build_assistant(
     )
     recaller = Recaller(
         memories=sql.memories,
+        talk=sql.talk,
         lexical=sql.lexical,
         vectors=vectors,
         outbox=sql.outbox,
         embedding=embedding,
         holds_lock=lambda: indexer.holds_lock,
         on_damage=indexer.report_damage,
+        clock=now,
+        zone=zone,
     )
     rooms = Rooms(
         settings=chosen,
@@ -163,7 +167,7 @@ def _chroma(path: Path) -> VectorIndex:
 def _embedder_loader(embedder: str | Embedder | None, settings: Settings) -> Callable[[], Embedder]:
     if embedder is None or isinstance(embedder, str):
         name = embedder or settings.embedder
-        return lambda: SentenceTransformerEmbedder(name)
+        return lambda: open_embedder(name)
     return lambda: embedder
 
 

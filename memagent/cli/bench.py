@@ -135,9 +135,9 @@ def _windows(text: str | None) -> Sequence[int]:
 
 
 def _embedder(true_one: bool) -> Embedder | None:
-    from memagent.memory.embed import SentenceTransformerEmbedder
+    from memagent.memory.embedders import open_embedder
 
-    return SentenceTransformerEmbedder(opt.settings_of().embedder) if true_one else None
+    return open_embedder(opt.settings_of().embedder) if true_one else None
 
 
 @contextlib.asynccontextmanager

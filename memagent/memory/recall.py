@@ -1,45 +1,57 @@
-"""Recall: finding memories by meaning and by words, fused. Automatic recall prefers silence to noise."""
+"""Recall: finding memories by meaning, by words, by who said them and when. Automatic recall prefers silence
+to noise.
+
+Two legs propose, of one list's length each; their neighbours in the talk and what was said in a time that
+the question names are added; the best of them are read and ranked (`memagent.memory.rank`). Nothing walks
+over all memories, so that time hardly grows with their number.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 
 from memagent.errors import EmbedderError
+from memagent.memory.asking import asks
+from memagent.memory.dates import ASKS_WHEN, LOOKS_BACK, span_of
 from memagent.memory.embed import EmbeddingService
-from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
+from memagent.memory.gate import likely
+from memagent.memory.rank import (
+    LIST_LENGTH,
+    Question,
+    Strengths,
+    own_strengths,
+    promising,
+    scored,
+    strengths_of,
+)
+from memagent.memory.speakers import asked_of
+from stores.base import LexicalIndex, MemoryTable, Outbox, Talk, TalkPlace, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
-from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope, Trust
+from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope
 from stores.sameness import normalised
 
-FUSION_K = 20
-"""Reciprocal-rank fusion: a hit at rank r counts 1 / (FUSION_K + r)."""
-OVERFETCH = 5
-LEAST_FETCH = 30
-SURE_SIMILARITY = 0.30
-"""With all-MiniLM-L6-v2, unrelated English sentences rarely come closer than this."""
-WORDS_SHARE = 0.35
-"""Of the best word score: below it only common words were shared."""
+LEADING = 40
+"""Of so many of the strongest the neighbours are looked at, too."""
+READ = 60
+"""So many of the most promising are read at least …"""
+READ_BEYOND = 20
+"""… and so many more than are wanted."""
+IN_TIME_LIMIT = 200
+"""Of what was said in a time that the question names, at most so much is looked at."""
 EMBED_AT_ONCE = 16
 REOPEN_AFTER = 500
 """Scoring more outbox rows than this one by one costs more than opening the index again."""
-EPISODE_WEIGHT = 0.9
-"""Of equals, what the person asked to keep comes before what was merely said."""
-ASSISTANT_WEIGHT = 0.8
-"""What the assistant said about the person is at best an echo of what the person said."""
-QUESTION_WEIGHT = 0.6
-"""A question has the words of its answer and states nothing."""
-_QUESTION_ENDS = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A memory that was found. ``score`` larger is better, comparable within one answer only;
-    ``source_ids`` are the journal entries that state it; ``context_ids`` will be their neighbours and is
-    () as long as episodes are indexed without them."""
+    ``source_ids`` are the journal entries that state it, ``context_ids`` those of the messages next to it."""
 
     memory: Memory
     score: float
@@ -50,43 +62,48 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class _Legs:
-    """What each leg found: scores by memory id, best first."""
+    """What each leg found: scores by memory id."""
 
     lexical: dict[str, float]
     similar: dict[str, float]
 
-    def likely(self, found: Mapping[str, Memory]) -> set[str]:
-        """The memories that are likely to matter: near in meaning, or sharing words of weight with the
-        query (not just an "I" or a "to"). What counts as much is measured by statements: the same
-        question, asked before, would outdo every answer to it."""
-        statements = [score for memory_id, score in self.lexical.items() if not _asks(found.get(memory_id))]
-        enough = WORDS_SHARE * max(statements, default=0.0)
-        by_words = {memory_id for memory_id, score in self.lexical.items() if score >= enough}
-        return by_words | {memory_id for memory_id, near in self.similar.items() if near >= SURE_SIMILARITY}
+    def why(self, memory_id: str) -> list[str]:
+        reasons: list[str] = []
+        if memory_id in self.lexical:
+            reasons.append(f"words (rank {list(self.lexical).index(memory_id) + 1})")
+        if memory_id in self.similar:
+            reasons.append(f"meaning ({self.similar[memory_id]:.2f})")
+        return reasons
 
 
 class Recaller:
     """Searches one store. ``holds_lock`` says whether this process's vector handle sees all writes;
-    ``on_damage`` hears of a vector index that cannot be read."""
+    ``on_damage`` hears of a vector index that cannot be read. ``zone`` is where "yesterday" is."""
 
     def __init__(
         self,
         *,
         memories: MemoryTable,
+        talk: Talk,
         lexical: LexicalIndex,
         vectors: VectorIndex,
         outbox: Outbox,
         embedding: EmbeddingService,
         holds_lock: Callable[[], bool],
         on_damage: Callable[[], None],
+        clock: Callable[[], datetime],
+        zone: str,
     ) -> None:
         self._memories = memories
+        self._talk = talk
         self._lexical = lexical
         self._vectors = vectors
         self._outbox = outbox
         self._embedding = embedding
         self._holds_lock = holds_lock
         self._on_damage = on_damage
+        self._clock = clock
+        self._zone = zone
         self._handle_epoch: int | None = None
 
     async def recall(
@@ -96,12 +113,58 @@ class Recaller:
         matter. Past the deadline the vector leg is left out. A blank query or limit 0 gives []."""
         if limit < 1 or not query.strip():
             return []
-        fetch = max(limit * OVERFETCH, LEAST_FETCH)
-        lexical = {hit.memory_id: hit.score for hit in await self._lexical.search(scope, query, limit=fetch)}
-        legs = _Legs(lexical, await self._similar_within(scope, query, fetch, deadline_seconds))
-        scores = _fused(legs)
-        found = {memory.id: memory for memory in await self._memories.get(scope, list(scores))}
-        return _chosen(scores, found, legs, limit, gated)
+        question = self._question(query, await self._talk.speakers(scope))
+        fetch = max(LIST_LENGTH, limit)
+        lexical = {
+            hit.memory_id: hit.score for hit in await self._lexical.search(scope, question.asked.text, limit=fetch)
+        }
+        legs = _Legs(lexical, await self._similar_within(scope, question.asked.text, fetch, deadline_seconds))
+        strengths = await self._placed(scope, own_strengths(legs.lexical, legs.similar), question)
+        wanted = promising(strengths, question.asked, max(READ, limit + READ_BEYOND))
+        read = await self._read(scope, wanted, strengths)
+        chosen = _chosen(wanted, read, strengths, question, legs, limit, gated)
+        return await self._with_context(scope, chosen, strengths, read)
+
+    def _question(self, query: str, speakers: Sequence[str]) -> Question:
+        now = self._clock()
+        return Question(
+            asked=asked_of(query, speakers),
+            span=span_of(query, now, self._zone),
+            when=ASKS_WHEN.search(query) is not None,
+            past=LOOKS_BACK.search(query) is not None,
+            now=now,
+        )
+
+    async def _placed(self, scope: Scope, own: Mapping[str, float], question: Question) -> Strengths:
+        """Where the candidates stand in the talk: what the legs found, the neighbours of the best of it, and
+        what was said in the time asked for."""
+        ids = set(own)
+        if question.span is not None:
+            ids.update(await self._talk.said_between(scope, *question.span, limit=IN_TIME_LIMIT))
+        places = {place.memory_id: place for place in await self._talk.places(scope, sorted(ids))}
+        leading = sorted(own, key=lambda memory_id: (-own[memory_id], memory_id))[:LEADING]
+        beside = {other for memory_id in leading for other in _beside(places.get(memory_id)) if other not in places}
+        places |= {place.memory_id: place for place in await self._talk.places(scope, sorted(beside))}
+        return strengths_of(own, places.values())
+
+    async def _read(self, scope: Scope, wanted: Sequence[str], strengths: Strengths) -> dict[str, Memory]:
+        """The memories and, to see whether they answer something, those before them."""
+        before = (strengths.places[memory_id].before for memory_id in wanted)
+        ids = dict.fromkeys([*wanted, *(other for other in before if other in strengths.own)])
+        return {memory.id: memory for memory in await self._memories.get(scope, list(ids))}
+
+    async def _with_context(
+        self, scope: Scope, chosen: Sequence[Recalled], strengths: Strengths, read: Mapping[str, Memory]
+    ) -> list[Recalled]:
+        beside = {item.memory.id: _beside(strengths.places.get(item.memory.id)) for item in chosen}
+        missing = {other for others in beside.values() for other in others if other not in read}
+        known = dict(read) | {memory.id: memory for memory in await self._memories.get(scope, sorted(missing))}
+        found: list[Recalled] = []
+        for item in chosen:
+            near = [known[other].source_ids for other in beside[item.memory.id] if other in known]
+            context_ids = tuple(entry_id for ids in near for entry_id in ids)
+            found.append(Recalled(item.memory, item.score, item.why, item.source_ids, context_ids))
+        return found
 
     async def _similar_within(self, scope: Scope, query: str, fetch: int, deadline_seconds: float) -> dict[str, float]:
         try:
@@ -156,51 +219,39 @@ class Recaller:
         self._handle_epoch = epoch
 
 
-def _fused(legs: _Legs) -> dict[str, float]:
-    by_similarity = sorted(legs.similar, key=lambda memory_id: -legs.similar[memory_id])
-    scores: dict[str, float] = {}
-    for ranked in (list(legs.lexical), by_similarity):
-        for rank, memory_id in enumerate(ranked):
-            scores[memory_id] = scores.get(memory_id, 0.0) + 1 / (FUSION_K + rank + 1)
-    return scores
+def _beside(place: TalkPlace | None) -> list[str]:
+    return [other for other in (place.before, place.after) if other] if place else []
 
 
-def _chosen(scores: dict[str, float], found: dict[str, Memory], legs: _Legs, limit: int, gated: bool) -> list[Recalled]:
-    weighted = {
-        memory_id: score * _weight(found[memory_id])
-        for memory_id, score in scores.items()
-        if memory_id in found and found[memory_id].state is MemoryState.ACTIVE
-    }
-    chosen: list[Recalled] = []
-    told: set[str] = set()
-    wanted = legs.likely(found) if gated else set(weighted)
-    for memory_id in sorted(weighted, key=lambda memory_id: (-weighted[memory_id], memory_id)):
-        memory = found[memory_id]
-        words = normalised(memory.text)
-        if words in told or memory_id not in wanted:
+def _chosen(
+    wanted: Sequence[str],
+    read: Mapping[str, Memory],
+    strengths: Strengths,
+    question: Question,
+    legs: _Legs,
+    limit: int,
+    gated: bool,
+) -> list[Recalled]:
+    """Ranked; of those that say the same the best; none that lives no more."""
+    ranked: list[Recalled] = []
+    for memory_id in wanted:
+        memory = read.get(memory_id)
+        if memory is None or memory.state is not MemoryState.ACTIVE:
             continue
-        told.add(words)
-        chosen.append(Recalled(memory, weighted[memory_id], _why(memory_id, legs), memory.source_ids))
-        if len(chosen) == limit:
-            break
-    return chosen
-
-
-def _weight(memory: Memory) -> float:
-    if memory.kind is MemoryKind.FACT:
-        return 1.0
-    weight = EPISODE_WEIGHT * (ASSISTANT_WEIGHT if memory.trust is Trust.ASSISTANT else 1.0)
-    return weight * (QUESTION_WEIGHT if _asks(memory) else 1.0)
-
-
-def _asks(memory: Memory | None) -> bool:
-    return memory is not None and memory.text.rstrip().endswith(_QUESTION_ENDS)
-
-
-def _why(memory_id: str, legs: _Legs) -> str:
-    reasons: list[str] = []
-    if memory_id in legs.lexical:
-        reasons.append(f"words (rank {list(legs.lexical).index(memory_id) + 1})")
-    if memory_id in legs.similar:
-        reasons.append(f"meaning ({legs.similar[memory_id]:.2f})")
-    return ", ".join(reasons)
+        before = read.get(strengths.places[memory_id].before or "")
+        answers = before is not None and asks(before.text) and memory.kind is MemoryKind.EPISODE
+        score, reasons = scored(memory, strengths, question, after_question=answers)
+        ranked.append(Recalled(memory, score, ", ".join([*legs.why(memory_id), *reasons]), memory.source_ids))
+    ranked.sort(key=lambda item: (-item.score, item.memory.id))
+    if gated:
+        statements = {item.memory.id for item in ranked if not asks(item.memory.text)}
+        enough = likely(legs.lexical, legs.similar, statements)
+        ranked = [item for item in ranked if item.memory.id in enough]
+    told: set[str] = set()
+    chosen: list[Recalled] = []
+    for item in ranked:
+        words = normalised(item.memory.text)
+        if words not in told:
+            told.add(words)
+            chosen.append(item)
+    return chosen[:limit]
