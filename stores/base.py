@@ -219,6 +219,11 @@ class LexicalIndex(Protocol):
         scope's memories are dropped while rarer ones remain. A query without terms, or a limit of 0, gives []."""
         ...
 
+    async def telling(self, scope: Scope, text: str) -> frozenset[str]:
+        """The text's terms that occur in the scope's memories, but in at most 5 % of them (in scopes of fewer
+        than 100 memories: those that occur)."""
+        ...
+
 
 class VectorHit(NamedTuple):
     """``similarity`` is the cosine, -1 to 1, larger is closer."""

@@ -41,8 +41,8 @@ T = TypeVar("T")
 _Row = np.ndarray[Any, np.dtype[np.float32]]
 
 _CHUNKS = "chunks"
-_FETCH_FACTOR = 2
-"""How many chunks are asked for at first for each memory wanted."""
+_SPARE_SHARE, _SPARE_CHUNKS = 4, 8
+"""So many more chunks are asked for at first than memories are wanted: a quarter, at least eight."""
 
 _FULL = "there is no room left on the disk (or in its quota) for the vector index; free some and try again"
 # Chroma tells its faults as text only. Code 778 is what SQLite reports for a used-up quota or file size limit.
@@ -206,7 +206,7 @@ class ChromaVectorIndex:
         if collection is None:
             return []
         asked = _floats(vector)
-        wanted = limit * _FETCH_FACTOR
+        wanted = limit + max(limit // _SPARE_SHARE, _SPARE_CHUNKS)
         while True:
             result = collection.query(query_embeddings=np.stack([asked]), n_results=wanted, include=["distances"])
             ids, distances = result["ids"][0], (result["distances"] or [[]])[0]

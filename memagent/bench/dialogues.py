@@ -53,9 +53,7 @@ def read_dialogues(path: Path) -> list[Dialogue]:
 def _dialogue(raw: Mapping[str, Any]) -> Dialogue:
     talk = raw["conversation"]
     numbers = sorted(int(name[8:]) for name in talk if re.fullmatch(r"session_\d+", name))
-    sessions = {
-        f"session {number}": _turns(talk, number) for number in numbers if talk[f"session_{number}"]
-    }
+    sessions = {f"session {number}": _turns(talk, number) for number in numbers if talk[f"session_{number}"]}
     known = {turn["id"] for turns in sessions.values() for turn in turns}
     questions: list[Question] = []
     for item in raw["qa"]:

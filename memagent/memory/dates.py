@@ -13,12 +13,16 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october")
-_MONTHS = (*_MONTHS, "november", "december")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_WORDS = ("a|an|one", "two|a couple of|couple of", "three|a few|few", "four", "five", "six", "seven", "eight", "nine")
-_WORDS = (*_WORDS, "ten", "eleven", "twelve")
+_WORDS = (
+    *("a|an|one", "two|a couple of|couple of", "three|a few|few", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
 _HAN = "一二三四五六七八九十"
 _MONTH = "(?P<month>" + "|".join(f"{name}|{name[:3]}\\.?" if name != "may" else name for name in _MONTHS) + r")\b"
 _NUMBER = r"(?P<number>\d{1,3}|" + "|".join(_WORDS) + ")"
@@ -35,7 +39,7 @@ TELLS_TIME = re.compile(
 )
 """A text that says when something was."""
 ASKS_WHEN = re.compile(
-    r"^\W*(?:when\b|(?:what|which|on what|in which|in what)\s+(?:date|day|month|year|time|week)\b|how long\b|since when)"
+    r"^\W*(?:when\b|(?:(?:on|in) )?(?:what|which)\s+(?:date|day|month|year|time|week)\b|how long\b|since when)"
     r"|什么时候|何时|哪[一]?[天年月日]|几[月号点]|多久",
     re.IGNORECASE,
 )
@@ -200,8 +204,10 @@ def _en_date(match: re.Match[str], today: datetime) -> _Days | None:
 def _en_season(match: re.Match[str], today: datetime) -> _Days | None:
     month, which = _SEASONS[match["season"].casefold()], (match["which"] or "").casefold()
     year = int(match["year"]) if match["year"] else _latest_month(today, month, which)
-    if not match["year"] and which not in ("this", "current") and _months_on(today.replace(day=1), -3) < today.replace(
-        year=year, month=month, day=1
+    if (
+        not match["year"]
+        and which not in ("this", "current")
+        and _months_on(today.replace(day=1), -3) < today.replace(year=year, month=month, day=1)
     ):
         year -= which in ("last", "previous")
     return _month(today, year, month, 3)
@@ -230,7 +236,18 @@ def _han(text: str) -> int:
 
 
 _ZH_UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
-_ZH_DAYS = {"大前天": 3, "前天": 2, "前晚": 2, "昨天": 1, "昨晚": 1, "昨日": 1, "今天": 0, "今早": 0, "今晚": 0, "今日": 0}
+_ZH_DAYS = {
+    "大前天": 3,
+    "前天": 2,
+    "前晚": 2,
+    "昨天": 1,
+    "昨晚": 1,
+    "昨日": 1,
+    "今天": 0,
+    "今早": 0,
+    "今晚": 0,
+    "今日": 0,
+}
 
 
 def _zh_day(match: re.Match[str], today: datetime) -> _Days | None:
@@ -242,7 +259,9 @@ def _zh_unit(match: re.Match[str], today: datetime) -> _Days | None:
     unit = "weekend" if match["end"] == "末" else _ZH_UNITS[match["unit"]]
     found = _unit(today, unit, back)
     if found and match["end"] and match["end"] != "末":
-        return _day(found[0] + timedelta(days="一二三四五六日天".index(match["end"]) % 7 if match["end"] != "天" else 6))
+        return _day(
+            found[0] + timedelta(days="一二三四五六日天".index(match["end"]) % 7 if match["end"] != "天" else 6)
+        )
     return found
 
 
@@ -280,7 +299,10 @@ def _patterns() -> Sequence[tuple[re.Pattern[str], _Reader]]:
         (rf"\b(?:last|past|previous) {_NUMBER} {unit}", _en_within),
         (rf"\b{_NUMBER} {unit} ago\b", _en_ago),
         (rf"\b(?:on|last|this|this past) {_DAY_NAME}", _en_weekday),
-        (rf"\b(?:in|during|since|of|from|until|by|{_LAST}) (?:early |late |mid[- ])?{_MONTH}(?:,? (?:of )?{year})?", _en_month),
+        (
+            rf"\b(?:in|during|since|of|from|until|by|{_LAST}) (?:early |late |mid[- ])?{_MONTH}(?:,? (?:of )?{year})?",
+            _en_month,
+        ),
         (rf"\b{_MONTH},? (?:of )?{year}\b".replace("(?P<month>", "(?P<which>)(?P<month>"), _en_month),
         (rf"\b{_MONTH} {day}(?:,? {year})?", _en_date),
         (rf"\b{day} (?:of )?{_MONTH}(?:,? {year})?", _en_date),
@@ -290,7 +312,10 @@ def _patterns() -> Sequence[tuple[re.Pattern[str], _Reader]]:
     )
     chinese: Sequence[tuple[str, _Reader]] = (
         ("大前天|前天|前晚|昨天|昨晚|昨日|今天|今早|今晚|今日", _zh_day),
-        ("(?P<which>上上|上|这|本|今|去|前)(?:一)?个?(?P<unit>周|星期|礼拜|月|年)(?P<end>[一二三四五六日天末])?", _zh_unit),
+        (
+            "(?P<which>上上|上|这|本|今|去|前)(?:一)?个?(?P<unit>周|星期|礼拜|月|年)(?P<end>[一二三四五六日天末])?",
+            _zh_unit,
+        ),
         (f"{han}个?{zh_unit}(?:以前|之前|前)", _zh_ago),
         (f"(?:最近|过去)(?:的)?{han}个?{zh_unit}", _zh_within),
         (

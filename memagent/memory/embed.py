@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,14 @@ more says so in ``chunk_tokens``."""
 MAX_CHUNKS = 64
 AT_ONCE = 32
 """So many texts are embedded in a piece: a question waits no longer than that for its turn."""
+
+
+class Scale(NamedTuple):
+    """How a model's similarities are to be read: what texts have that have nothing to do with each other, and how
+    far above the rest one stands that answers the question. An embedder may say its own in ``scale``."""
+
+    unrelated: float = 0.1
+    clear: float = 0.3
 
 
 class EmbeddingError(Exception):
@@ -186,6 +194,11 @@ class EmbeddingService:
         """The loaded embedder's generation; None while it loads or if it cannot."""
         return self._embedder.generation if self._embedder else None
 
+    @property
+    def scale(self) -> Scale:
+        """How the embedder's similarities are to be read."""
+        return getattr(self._embedder, "scale", Scale())
+
     async def wait(self) -> bool:
         """Waits until loading ended; True if there is an embedder."""
         self.start()
@@ -214,7 +227,9 @@ class EmbeddingService:
         for start in range(0, len(order), AT_ONCE):
             some = order[start : start + AT_ONCE]
             given = [flat[index] for index in some]
-            rows = await self._in_thread(_PASSAGES, lambda given=given: _as_bytes(embedder.embed_passages(given), len(given)))
+            rows = await self._in_thread(
+                _PASSAGES, lambda given=given: _as_bytes(embedder.embed_passages(given), len(given))
+            )
             vectors.update(zip(some, rows, strict=True))
         numbers = itertools.count()
         return [[vectors[next(numbers)] for _ in group] for group in pieces]

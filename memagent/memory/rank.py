@@ -60,7 +60,7 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """What the legs say of each memory: ``own`` by id, the best of each session, and of all."""
+    """What the legs say of each memory: ``own`` by id, and the best of each session, of the best of all."""
 
     own: Mapping[str, float]
     places: Mapping[str, TalkPlace]
@@ -68,8 +68,7 @@ class Strengths:
 
     def share(self, session_id: str | None) -> float:
         """How good the session's best memory is, of the best of all: 0 to 1."""
-        best = max(self.by_session.values(), default=0.0)
-        return self.by_session.get(session_id, 0.0) / best if session_id and best > 0 else 0.0
+        return self.by_session.get(session_id, 0.0) if session_id else 0.0
 
     def near(self, memory_id: str, *, after_question: bool) -> float:
         """What the neighbours add."""
@@ -82,23 +81,23 @@ class Strengths:
 
 def own_strengths(lexical: Mapping[str, float], similar: Mapping[str, float]) -> dict[str, float]:
     """By id, 0 to 1.75: the words and the meaning, each from 0 at the end of its list to its weight at the best."""
-    strengths = {memory_id: LEXICAL * value for memory_id, value in _scaled(lexical, least=None).items()}
-    for memory_id, value in _scaled(similar, least=LEAST_SPREAD).items():
+    strengths = {memory_id: LEXICAL * value for memory_id, value in _scaled(lexical, None).items()}
+    for memory_id, value in _scaled(similar, LEAST_SPREAD).items():
         strengths[memory_id] = strengths.get(memory_id, 0.0) + value
     return strengths
 
 
-def _scaled(scores: Mapping[str, float], *, least: float | None) -> dict[str, float]:
-    """``least``: the smallest spread of scores without a zero of their own; None: they are counted from 0
-    where the list is not full."""
-    ranked = sorted(scores.values(), reverse=True)
+def _scaled(scores: Mapping[str, float], least_spread: float | None) -> dict[str, float]:
+    """1 for the best, 0 for the last that counts. ``least_spread`` None: scores with a zero of their own, from
+    which they are counted where the list is not full."""
+    ranked = sorted(scores.values(), reverse=True)[:LIST_LENGTH]
     if not ranked:
         return {}
-    best, last = ranked[0], ranked[min(LIST_LENGTH, len(ranked)) - 1]
-    if least is None:
-        low = last if len(ranked) >= LIST_LENGTH else min(0.0, last)
-    else:
-        low = min(last, best - least)
+    best, low = ranked[0], ranked[-1]
+    if least_spread is not None:
+        low = min(low, best - least_spread)
+    elif len(ranked) < LIST_LENGTH:
+        low = min(low, 0.0)
     spread = best - low
     return {key: max(0.0, (score - low) / spread) if spread > 0 else 1.0 for key, score in scores.items()}
 
@@ -111,7 +110,8 @@ def strengths_of(own: Mapping[str, float], places: Iterable[TalkPlace]) -> Stren
         session_id = by_id[memory_id].session_id if memory_id in by_id else None
         if session_id is not None:
             by_session[session_id] = max(by_session.get(session_id, 0.0), value)
-    return Strengths(own, by_id, by_session)
+    best = max(by_session.values(), default=0.0) or 1.0
+    return Strengths(own, by_id, {session_id: value / best for session_id, value in by_session.items()})
 
 
 def promising(strengths: Strengths, asked: Asked, count: int) -> list[str]:
@@ -125,7 +125,9 @@ def promising(strengths: Strengths, asked: Asked, count: int) -> list[str]:
     return sorted(strengths.places, key=lambda memory_id: (-score(memory_id), memory_id))[:count]
 
 
-def scored(memory: Memory, strengths: Strengths, question: Question, *, after_question: bool) -> tuple[float, list[str]]:
+def scored(
+    memory: Memory, strengths: Strengths, question: Question, *, after_question: bool
+) -> tuple[float, list[str]]:
     """A memory's score, and in words what besides its own strength raised it."""
     near = strengths.near(memory.id, after_question=after_question)
     score = strengths.own.get(memory.id, 0.0) + near + SESSION * strengths.share(memory.session_id)
@@ -141,11 +143,11 @@ def scored(memory: Memory, strengths: Strengths, question: Question, *, after_qu
         score -= SAID_BY_ASSISTANT
     if TELLS_TIME.search(memory.text):
         score += TELLS + WHEN * question.when
-    in_time = _in_time(memory, question.span)
-    if in_time:
-        score += IN_TIME * in_time
+    timely = in_time(memory, question.span)
+    if timely:
+        score += IN_TIME * timely
         reasons.append("of that time")
-    if is_closed(memory, question.now) and not in_time:
+    if is_closed(memory, question.now) and not timely:
         score += CLOSED / 3 if question.past else -CLOSED
         reasons.append("held until then" if question.past else "holds no more")
     age_days = max(0.0, (question.now - memory.said_at).total_seconds() / 86_400)
@@ -157,7 +159,7 @@ def is_closed(memory: Memory, now: datetime) -> bool:
     return memory.superseded_by is not None or (memory.valid_to is not None and memory.valid_to <= now)
 
 
-def _in_time(memory: Memory, span: Span | None) -> float:
+def in_time(memory: Memory, span: Span | None) -> float:
     """1 for what was said or held in the span, a half for what was told soon after it, else 0."""
     if span is None:
         return 0.0

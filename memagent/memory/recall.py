@@ -16,14 +16,16 @@ from datetime import datetime
 import numpy as np
 
 from memagent.errors import EmbedderError
-from memagent.memory.asking import asks
+from memagent.memory.asking import asks, content_of, says_something
 from memagent.memory.dates import ASKS_WHEN, LOOKS_BACK, span_of
 from memagent.memory.embed import EmbeddingService
-from memagent.memory.gate import likely
+from memagent.memory.gate import LOOKED_AT, is_evident, words_shared, worth_showing
 from memagent.memory.rank import (
     LIST_LENGTH,
     Question,
     Strengths,
+    in_time,
+    is_closed,
     own_strengths,
     promising,
     scored,
@@ -35,9 +37,9 @@ from stores.errors import StoreCorruptError, StoreError
 from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope
 from stores.sameness import normalised
 
-LEADING = 40
+LEADING = 30
 """Of so many of the strongest the neighbours are looked at, too."""
-READ = 60
+READ = 40
 """So many of the most promising are read at least …"""
 READ_BEYOND = 20
 """… and so many more than are wanted."""
@@ -114,15 +116,21 @@ class Recaller:
         if limit < 1 or not query.strip():
             return []
         question = self._question(query, await self._talk.speakers(scope))
+        if gated and question.span is None and not question.asked.speakers and not says_something(query):
+            return []
         fetch = max(LIST_LENGTH, limit)
-        lexical = {
-            hit.memory_id: hit.score for hit in await self._lexical.search(scope, question.asked.text, limit=fetch)
-        }
-        legs = _Legs(lexical, await self._similar_within(scope, question.asked.text, fetch, deadline_seconds))
+        lexical, similar = await asyncio.gather(
+            self._lexical.search(scope, question.asked.text, limit=fetch),
+            self._similar_within(scope, question.asked.text, fetch, deadline_seconds),
+        )
+        legs = _Legs({hit.memory_id: hit.score for hit in lexical}, similar)
         strengths = await self._placed(scope, own_strengths(legs.lexical, legs.similar), question)
         wanted = promising(strengths, question.asked, max(READ, limit + READ_BEYOND))
         read = await self._read(scope, wanted, strengths)
-        chosen = _chosen(wanted, read, strengths, question, legs, limit, gated)
+        ranked = _ranked(wanted, read, strengths, question, legs)
+        if gated:
+            ranked = await self._gated(scope, ranked, question, similar)
+        chosen = _different(ranked, limit)
         return await self._with_context(scope, chosen, strengths, read)
 
     def _question(self, query: str, speakers: Sequence[str]) -> Question:
@@ -149,9 +157,25 @@ class Recaller:
 
     async def _read(self, scope: Scope, wanted: Sequence[str], strengths: Strengths) -> dict[str, Memory]:
         """The memories and, to see whether they answer something, those before them."""
-        before = (strengths.places[memory_id].before for memory_id in wanted)
+        before = (strengths.places[memory_id].before or "" for memory_id in wanted)
         ids = dict.fromkeys([*wanted, *(other for other in before if other in strengths.own)])
         return {memory.id: memory for memory in await self._memories.get(scope, list(ids))}
+
+    async def _gated(
+        self, scope: Scope, ranked: list[Recalled], question: Question, similar: Mapping[str, float]
+    ) -> list[Recalled]:
+        """What automatic recall shows: nothing, unless a memory clearly has to do with the question. What was
+        said in a time that the question names has."""
+        statements = [item.memory.text for item in ranked[:LOOKED_AT] if not asks(item.memory.text)]
+        telling = await self._lexical.telling(scope, content_of(question.asked.text))
+        evident = is_evident(similar.values(), self._embedding.scale, words_shared(statements, telling))
+        shown = [
+            item
+            for item in ranked
+            if in_time(item.memory, question.span)
+            or (evident and (question.past or not is_closed(item.memory, question.now)))
+        ]
+        return worth_showing(shown, [item.score for item in shown])
 
     async def _with_context(
         self, scope: Scope, chosen: Sequence[Recalled], strengths: Strengths, read: Mapping[str, Memory]
@@ -223,16 +247,14 @@ def _beside(place: TalkPlace | None) -> list[str]:
     return [other for other in (place.before, place.after) if other] if place else []
 
 
-def _chosen(
+def _ranked(
     wanted: Sequence[str],
     read: Mapping[str, Memory],
     strengths: Strengths,
     question: Question,
     legs: _Legs,
-    limit: int,
-    gated: bool,
 ) -> list[Recalled]:
-    """Ranked; of those that say the same the best; none that lives no more."""
+    """Best first; none that lives no more."""
     ranked: list[Recalled] = []
     for memory_id in wanted:
         memory = read.get(memory_id)
@@ -242,11 +264,11 @@ def _chosen(
         answers = before is not None and asks(before.text) and memory.kind is MemoryKind.EPISODE
         score, reasons = scored(memory, strengths, question, after_question=answers)
         ranked.append(Recalled(memory, score, ", ".join([*legs.why(memory_id), *reasons]), memory.source_ids))
-    ranked.sort(key=lambda item: (-item.score, item.memory.id))
-    if gated:
-        statements = {item.memory.id for item in ranked if not asks(item.memory.text)}
-        enough = likely(legs.lexical, legs.similar, statements)
-        ranked = [item for item in ranked if item.memory.id in enough]
+    return sorted(ranked, key=lambda item: (-item.score, item.memory.id))
+
+
+def _different(ranked: Sequence[Recalled], limit: int) -> list[Recalled]:
+    """Of those that say the same the best."""
     told: set[str] = set()
     chosen: list[Recalled] = []
     for item in ranked:
@@ -254,4 +276,6 @@ def _chosen(
         if words not in told:
             told.add(words)
             chosen.append(item)
-    return chosen[:limit]
+        if len(chosen) == limit:
+            break
+    return chosen

@@ -21,7 +21,8 @@ _REQUEST = re.compile(
     r"^\W*(?:(?:hi|hey|hello|ok|okay|so|and|please)\b\W*)*"
     r"(?:(?:can|could|would|will) you (?:please )?(?:tell|remind|help)(?: me)?|do you (?:know|remember|recall)|please"
     r"|(?:tell|remind|show) me|what do you (?:know|remember) (?:about|of)|i(?:'d| would) like to know"
-    r"|i (?:forgot|can't remember|cannot remember|wonder)|你(?:还)?(?:记得|知道)|请(?:问|告诉我)?|告诉我|提醒我|我想知道|我忘了)",
+    r"|i (?:forgot|can't remember|cannot remember|wonder)"
+    r"|你(?:还)?(?:记得|知道)|请(?:问|告诉我)?|告诉我|提醒我|我想知道|我忘了)",
     re.IGNORECASE,
 )
 """How one begins to ask: its "you" and "me" say nothing of who said what is looked for."""
