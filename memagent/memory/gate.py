@@ -7,14 +7,11 @@ have an answer pass, and 15 % of small talk and errands that have none (MiniLM; 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Iterable
 
 from memagent.memory.embed import Scale
 from memagent.memory.rank import LIST_LENGTH
 from stores.terms import document_terms
-
-T = TypeVar("T")
 
 WORD = 0.5
 """Of what is needed, one shared word that few memories have; three at most count."""
@@ -40,8 +37,3 @@ def words_shared(texts: Iterable[str], telling: Collection[str]) -> int:
     """How many of the telling terms the text has that has most of them."""
     wanted = frozenset(telling)
     return max((len(wanted.intersection(document_terms(text))) for text in texts), default=0) if wanted else 0
-
-
-def worth_showing(ranked: Sequence[Recalled], best: float) -> list[Recalled]:
-    """Of what is ranked, that which is not far behind the best."""
-    return [item for item in ranked if item.score >= KEPT_SHARE * best]

@@ -13,13 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
-
-from memagent.errors import EmbedderError
 from memagent.memory.asking import asks, content_of, says_something
 from memagent.memory.dates import ASKS_WHEN, LOOKS_BACK, span_of
 from memagent.memory.embed import EmbeddingService
-from memagent.memory.gate import LOOKED_AT, is_evident, words_shared, worth_showing
+from memagent.memory.gate import KEPT_SHARE, LOOKED_AT, is_evident, words_shared
+from memagent.memory.meaning import Meaning
 from memagent.memory.rank import (
     LIST_LENGTH,
     Question,
@@ -33,8 +31,7 @@ from memagent.memory.rank import (
 )
 from memagent.memory.speakers import asked_of
 from stores.base import LexicalIndex, MemoryTable, Outbox, Talk, TalkPlace, VectorIndex
-from stores.errors import StoreCorruptError, StoreError
-from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope
+from stores.records import Memory, MemoryKind, MemoryState, Scope
 from stores.sameness import normalised
 
 LEADING = 30
@@ -45,9 +42,6 @@ READ_BEYOND = 20
 """… and so many more than are wanted."""
 IN_TIME_LIMIT = 200
 """Of what was said in a time that the question names, at most so much is looked at."""
-EMBED_AT_ONCE = 16
-REOPEN_AFTER = 500
-"""Scoring more outbox rows than this one by one costs more than opening the index again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +93,17 @@ class Recaller:
         self._memories = memories
         self._talk = talk
         self._lexical = lexical
-        self._vectors = vectors
-        self._outbox = outbox
         self._embedding = embedding
-        self._holds_lock = holds_lock
-        self._on_damage = on_damage
+        self._meaning = Meaning(
+            memories=memories,
+            vectors=vectors,
+            outbox=outbox,
+            embedding=embedding,
+            holds_lock=holds_lock,
+            on_damage=on_damage,
+        )
         self._clock = clock
         self._zone = zone
-        self._handle_epoch: int | None = None
 
     async def recall(
         self, scope: Scope, query: str, *, limit: int, deadline_seconds: float, gated: bool
@@ -121,7 +118,7 @@ class Recaller:
         fetch = max(LIST_LENGTH, limit)
         lexical, similar = await asyncio.gather(
             self._lexical.search(scope, question.asked.text, limit=fetch),
-            self._similar_within(scope, question.asked.text, fetch, deadline_seconds),
+            self._meaning.nearest(scope, question.asked.text, limit=fetch, deadline_seconds=deadline_seconds),
         )
         legs = _Legs({hit.memory_id: hit.score for hit in lexical}, similar)
         strengths = await self._placed(scope, own_strengths(legs.lexical, legs.similar), question)
@@ -166,16 +163,22 @@ class Recaller:
     ) -> list[Recalled]:
         """What automatic recall shows: nothing, unless a memory clearly has to do with the question. What was
         said in a time that the question names has."""
-        statements = [item.memory.text for item in ranked[:LOOKED_AT] if not asks(item.memory.text)]
+        statements = [item for item in ranked[:LOOKED_AT] if not asks(item.memory.text)]
+        if not statements:
+            return []
         telling = await self._lexical.telling(scope, content_of(question.asked.text))
-        evident = is_evident(similar.values(), self._embedding.scale, words_shared(statements, telling))
-        shown = [
+        words = words_shared((item.memory.text for item in statements), telling)
+        near = [similar[item.memory.id] for item in statements if item.memory.id in similar]
+        evident = is_evident(max(near, default=None), similar.values(), self._embedding.scale, words)
+        return [
             item
             for item in ranked
-            if in_time(item.memory, question.span)
-            or (evident and (question.past or not is_closed(item.memory, question.now)))
+            if item.score >= KEPT_SHARE * statements[0].score
+            and (
+                in_time(item.memory, question.span)
+                or (evident and (question.past or not is_closed(item.memory, question.now)))
+            )
         ]
-        return worth_showing(shown, [item.score for item in shown])
 
     async def _with_context(
         self, scope: Scope, chosen: Sequence[Recalled], strengths: Strengths, read: Mapping[str, Memory]
@@ -189,58 +192,6 @@ class Recaller:
             context_ids = tuple(entry_id for ids in near for entry_id in ids)
             found.append(Recalled(item.memory, item.score, item.why, item.source_ids, context_ids))
         return found
-
-    async def _similar_within(self, scope: Scope, query: str, fetch: int, deadline_seconds: float) -> dict[str, float]:
-        try:
-            async with asyncio.timeout(deadline_seconds):
-                return await self._similar(scope, query, fetch)
-        except StoreCorruptError:
-            self._on_damage()
-        except (TimeoutError, StoreError, EmbedderError):
-            pass  # the words still answer
-        return {}
-
-    async def _similar(self, scope: Scope, query: str, fetch: int) -> dict[str, float]:
-        vector, generation = await self._embedding.query(query), self._embedding.generation
-        if vector is None or generation is None:
-            return {}
-        unseen = await self._unseen(scope)
-        hits = {
-            hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=fetch)
-        }
-        wanted = np.frombuffer(vector, dtype=np.float32)
-        embedded = {task.memory_id: task.vectors for task in unseen if task.generation == generation and task.vectors}
-        embedded |= await self._embed_facts(scope, [task.memory_id for task in unseen if task.vectors is None])
-        for memory_id, vectors in embedded.items():
-            rows = np.stack([np.frombuffer(row, dtype=np.float32) for row in vectors])
-            hits[memory_id] = float((rows @ wanted).max())
-        return hits
-
-    async def _embed_facts(self, scope: Scope, memory_ids: Sequence[str]) -> dict[str, Sequence[bytes]]:
-        """Vectors of facts that were kept a moment ago: they must not rank behind older ones only because
-        nobody has embedded them yet. What was merely said is found by its words until then."""
-        newest = await self._memories.get(scope, list(memory_ids)[-EMBED_AT_ONCE:])
-        facts = [memory for memory in newest if memory.kind is MemoryKind.FACT]
-        rows = await self._embedding.passages([memory.text for memory in facts]) if facts else []
-        return {memory.id: row for memory, row in zip(facts, rows, strict=True) if row}
-
-    async def _unseen(self, scope: Scope) -> list[IndexTask]:
-        """What this process's vector handle cannot show yet."""
-        if self._holds_lock():
-            self._handle_epoch = await self._outbox.epoch()
-            return await self._outbox.newer(scope, self._handle_epoch) or []
-        if self._handle_epoch is None:
-            await self._reopen()
-        tasks = await self._outbox.newer(scope, self._handle_epoch or 0)
-        if tasks is None or len(tasks) > REOPEN_AFTER:
-            await self._reopen()
-            tasks = await self._outbox.newer(scope, self._handle_epoch or 0)
-        return tasks or []
-
-    async def _reopen(self) -> None:
-        epoch = await self._outbox.epoch()  # read first: what is done later is scored twice at worst
-        await self._vectors.reopen()
-        self._handle_epoch = epoch
 
 
 def _beside(place: TalkPlace | None) -> list[str]:
