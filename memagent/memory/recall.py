@@ -121,7 +121,7 @@ class Recaller:
             self._meaning.nearest(scope, question.asked.text, limit=fetch, deadline_seconds=deadline_seconds),
         )
         legs = _Legs({hit.memory_id: hit.score for hit in lexical}, similar)
-        strengths = await self._placed(scope, own_strengths(legs.lexical, legs.similar), question)
+        strengths = await self._placed(scope, own_strengths(legs.lexical, legs.similar), question, fetch)
         wanted = promising(strengths, question.asked, max(READ, limit + READ_BEYOND))
         read = await self._read(scope, wanted, strengths)
         ranked = _ranked(wanted, read, strengths, question, legs)
@@ -140,15 +140,16 @@ class Recaller:
             now=now,
         )
 
-    async def _placed(self, scope: Scope, own: Mapping[str, float], question: Question) -> Strengths:
-        """Where the candidates stand in the talk: what the legs found, the neighbours of the best of it, and
+    async def _placed(self, scope: Scope, own: Mapping[str, float], question: Question, count: int) -> Strengths:
+        """Where the candidates stand in the talk: the strongest so many, the neighbours of the first of them, and
         what was said in the time asked for."""
-        ids = set(own)
+        strongest = sorted(own, key=lambda memory_id: (-own[memory_id], memory_id))
+        ids = set(strongest[:count])
         if question.span is not None:
             ids.update(await self._talk.said_between(scope, *question.span, limit=IN_TIME_LIMIT))
         places = {place.memory_id: place for place in await self._talk.places(scope, sorted(ids))}
-        leading = sorted(own, key=lambda memory_id: (-own[memory_id], memory_id))[:LEADING]
-        beside = {other for memory_id in leading for other in _beside(places.get(memory_id)) if other not in places}
+        leading = (places.get(memory_id) for memory_id in strongest[:LEADING])
+        beside = {other for place in leading for other in _beside(place) if other not in places}
         places |= {place.memory_id: place for place in await self._talk.places(scope, sorted(beside))}
         return strengths_of(own, places.values())
 
