@@ -55,7 +55,16 @@ def test_a_time_is_resolved_against_the_moment_of_asking(text: str, first: str, 
 
 @pytest.mark.parametrize(
     "text",
-    ["what may I do?", "he will march", "When did she win?", "is 7 enough?", "你好", "the second one", "31 February", ""],
+    [
+        "what may I do?",
+        "he will march",
+        "When did she win?",
+        "is 7 enough?",
+        "你好",
+        "the second one",
+        "31 February",
+        "",
+    ],
 )
 def test_what_names_no_time_has_none(text: str) -> None:
     assert span_of(text, NOW, "UTC") is None

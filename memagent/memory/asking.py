@@ -16,7 +16,7 @@ _ASKING = re.compile(
 )
 _SMALL_TALK = re.compile(
     r"\b(?:afternoon|alright|awesome|best|bye|continue|cool|day|evening|fine|glad|go|going|good|goodbye|got|great|haha\w*"
-    r"|happy|hello|hey|hi|hmm\w*|just|know|later|like|lol|love|lovely|many|mean|mind|more|morning|much|never|nice|night|no"
+    r"|all|anyway|back|bit|happy|hello|hey|hi|hmm\w*|just|know|later|like|lol|lots?|love|lovely|many|mean|mind|more|morning|much|never|nice|night|no"
     r"|nope|now|ok|okay|perfect|really|right|see|sorry|sounds?|sure|thank|thanks|think|too|try|very|welcome|well|wow"
     r"|yeah|yep|yes)\b"
     r"|谢谢|多谢|您好|你好|大家好|好的|好吧|是的|对的|不错|太好了|很好|可以|没事|没关系|再见|拜拜|早上好|早安|晚上好|晚安|继续|再试一次"

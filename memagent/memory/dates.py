@@ -45,7 +45,7 @@ ASKS_WHEN = re.compile(
 )
 """A question for a time."""
 LOOKS_BACK = re.compile(
-    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|before|earlier|back then|in the past|at the time|originally|old|ex)\b"
+    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|before|earlier|back then|in the past|once|originally)\b"
     r"|以前|之前|从前|曾经|原来|过去|当时|那时",
     re.IGNORECASE,
 )

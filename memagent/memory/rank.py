@@ -10,21 +10,23 @@ round numbers on a plateau, and the same for both embedders (see the changelog f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from memagent.memory.asking import asks
 from memagent.memory.dates import TELLS_TIME, Span
+from memagent.memory.embed import Scale
 from memagent.memory.speakers import ASSISTANT, Asked, says
 from stores.base import TalkPlace
 from stores.records import Memory, MemoryKind, Trust
 
 LIST_LENGTH = 100
 """How many of a leg's hits count: strength falls to 0 at the last of them."""
-LEAST_SPREAD = 0.02
-"""Nearest and farthest of the similar are at least so far apart, or their order is noise."""
+LEAST_SPREAD = 2 / 3
+"""Of what a clear match stands above the rest: nearest and farthest of the similar are at least so far apart, or
+their order is noise."""
 LEXICAL = 0.75
 BEFORE, AFTER_QUESTION, AFTER = 0.2, 0.5, 0.15
 """What of a neighbour's strength counts: of the message before, of the question before, of the one after."""
@@ -40,7 +42,7 @@ FACT = 0.15
 SAID_BY_ASSISTANT = 0.25
 """What the assistant said about the person is at best an echo of what the person said."""
 CLOSED = 0.6
-"""A fact that holds no more, unless the question looks back."""
+"""A fact that holds no more loses so much; it gains as much where the question looks back."""
 RECENT = 0.1
 RECENT_DAYS = 60.0
 TOLD_AFTER = timedelta(days=7)
@@ -79,26 +81,31 @@ class Strengths:
         return before + AFTER * self.own.get(place.after or "", 0.0)
 
 
-def own_strengths(lexical: Mapping[str, float], similar: Mapping[str, float]) -> dict[str, float]:
+def own_strengths(lexical: Mapping[str, float], similar: Mapping[str, float], scale: Scale) -> dict[str, float]:
     """By id, 0 to 1.75: the words and the meaning, each from 0 at the end of its list to its weight at the best."""
-    strengths = {memory_id: LEXICAL * value for memory_id, value in _scaled(lexical, None).items()}
-    for memory_id, value in _scaled(similar, LEAST_SPREAD).items():
+    strengths = {memory_id: LEXICAL * value for memory_id, value in _scaled(lexical, _lexical_low).items()}
+    for memory_id, value in _scaled(similar, lambda ranked: _similar_low(ranked, scale)).items():
         strengths[memory_id] = strengths.get(memory_id, 0.0) + value
     return strengths
 
 
-def _scaled(scores: Mapping[str, float], least_spread: float | None) -> dict[str, float]:
-    """1 for the best, 0 for the last that counts. ``least_spread`` None: scores with a zero of their own, from
-    which they are counted where the list is not full."""
+def _lexical_low(ranked: Sequence[float]) -> float:
+    """Where the list is not full, every hit counts."""
+    return ranked[-1] if len(ranked) >= LIST_LENGTH else min(0.0, ranked[-1])
+
+
+def _similar_low(ranked: Sequence[float], scale: Scale) -> float:
+    """The last of a full list stands among the crowd; of a short one it may be a match as well."""
+    least = scale.clear * (LEAST_SPREAD if len(ranked) >= LIST_LENGTH else 1.0)
+    return min(ranked[-1], ranked[0] - least)
+
+
+def _scaled(scores: Mapping[str, float], low_of: Callable[[Sequence[float]], float]) -> dict[str, float]:
     ranked = sorted(scores.values(), reverse=True)[:LIST_LENGTH]
     if not ranked:
         return {}
-    best, low = ranked[0], ranked[-1]
-    if least_spread is not None:
-        low = min(low, best - least_spread)
-    elif len(ranked) < LIST_LENGTH:
-        low = min(low, 0.0)
-    spread = best - low
+    low = low_of(ranked)
+    spread = ranked[0] - low
     return {key: max(0.0, (score - low) / spread) if spread > 0 else 1.0 for key, score in scores.items()}
 
 
@@ -148,7 +155,7 @@ def scored(
         score += IN_TIME * timely
         reasons.append("of that time")
     if is_closed(memory, question.now) and not timely:
-        score += CLOSED / 3 if question.past else -CLOSED
+        score += CLOSED if question.past else -CLOSED
         reasons.append("held until then" if question.past else "holds no more")
     age_days = max(0.0, (question.now - memory.said_at).total_seconds() / 86_400)
     return score + RECENT * 0.5 ** (age_days / RECENT_DAYS), reasons

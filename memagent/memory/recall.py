@@ -31,7 +31,7 @@ from memagent.memory.rank import (
 )
 from memagent.memory.speakers import asked_of
 from stores.base import LexicalIndex, MemoryTable, Outbox, Talk, TalkPlace, VectorIndex
-from stores.records import Memory, MemoryKind, MemoryState, Scope
+from stores.records import Memory, MemoryState, Scope
 from stores.sameness import normalised
 
 LEADING = 30
@@ -113,7 +113,7 @@ class Recaller:
         if limit < 1 or not query.strip():
             return []
         question = self._question(query, await self._talk.speakers(scope))
-        if gated and question.span is None and not question.asked.speakers and not says_something(query):
+        if gated and question.span is None and not question.asked.named and not says_something(query):
             return []
         fetch = max(LIST_LENGTH, limit)
         lexical, similar = await asyncio.gather(
@@ -121,12 +121,14 @@ class Recaller:
             self._meaning.nearest(scope, question.asked.text, limit=fetch, deadline_seconds=deadline_seconds),
         )
         legs = _Legs({hit.memory_id: hit.score for hit in lexical}, similar)
-        strengths = await self._placed(scope, own_strengths(legs.lexical, legs.similar), question, fetch)
+        strengths = await self._placed(
+            scope, own_strengths(legs.lexical, legs.similar, self._embedding.scale), question, fetch
+        )
         wanted = promising(strengths, question.asked, max(READ, limit + READ_BEYOND))
         read = await self._read(scope, wanted, strengths)
         ranked = _ranked(wanted, read, strengths, question, legs)
         if gated:
-            ranked = await self._gated(scope, ranked, question, similar)
+            ranked = await self._gated(scope, ranked, question, similar, strengths, read)
         chosen = _different(ranked, limit)
         return await self._with_context(scope, chosen, strengths, read)
 
@@ -160,16 +162,24 @@ class Recaller:
         return {memory.id: memory for memory in await self._memories.get(scope, list(ids))}
 
     async def _gated(
-        self, scope: Scope, ranked: list[Recalled], question: Question, similar: Mapping[str, float]
+        self,
+        scope: Scope,
+        ranked: list[Recalled],
+        question: Question,
+        similar: Mapping[str, float],
+        strengths: Strengths,
+        read: Mapping[str, Memory],
     ) -> list[Recalled]:
         """What automatic recall shows: nothing, unless a memory clearly has to do with the question. What was
         said in a time that the question names has."""
         statements = [item for item in ranked[:LOOKED_AT] if not asks(item.memory.text)]
         if not statements:
             return []
+        # an answer has what its question says
+        told = [[item.memory, *_question_before(item.memory.id, strengths, read)] for item in statements]
         telling = await self._lexical.telling(scope, content_of(question.asked.text))
-        words = words_shared((item.memory.text for item in statements), telling)
-        near = [similar[item.memory.id] for item in statements if item.memory.id in similar]
+        words = words_shared((" ".join(memory.text for memory in some) for some in told), telling)
+        near = [similar[memory.id] for some in told for memory in some if memory.id in similar]
         evident = is_evident(max(near, default=None), similar.values(), self._embedding.scale, words)
         return [
             item
@@ -199,6 +209,12 @@ def _beside(place: TalkPlace | None) -> list[str]:
     return [other for other in (place.before, place.after) if other] if place else []
 
 
+def _question_before(memory_id: str, strengths: Strengths, read: Mapping[str, Memory]) -> list[Memory]:
+    """The message before, if it asks something and was read."""
+    before = read.get(strengths.places[memory_id].before or "")
+    return [before] if before is not None and asks(before.text) else []
+
+
 def _ranked(
     wanted: Sequence[str],
     read: Mapping[str, Memory],
@@ -212,8 +228,7 @@ def _ranked(
         memory = read.get(memory_id)
         if memory is None or memory.state is not MemoryState.ACTIVE:
             continue
-        before = read.get(strengths.places[memory_id].before or "")
-        answers = before is not None and asks(before.text) and memory.kind is MemoryKind.EPISODE
+        answers = bool(_question_before(memory_id, strengths, read))
         score, reasons = scored(memory, strengths, question, after_question=answers)
         ranked.append(Recalled(memory, score, ", ".join([*legs.why(memory_id), *reasons]), memory.source_ids))
     return sorted(ranked, key=lambda item: (-item.score, item.memory.id))

@@ -33,11 +33,11 @@ _POSSESSIVE = r"(?:['’]s\b|['’](?=\s|$))?"
 
 class Asked(NamedTuple):
     """A question without the names of speakers, and those whose words it asks for: empty where it names
-    nobody or several. ``mine``: it asks about the person who asks."""
+    nobody or several. ``named``: it holds a speaker's name, not just "I" or "you"."""
 
     text: str
     speakers: frozenset[str]
-    mine: bool
+    named: bool
 
 
 def asked_of(question: str, speakers: Iterable[str]) -> Asked:
@@ -52,13 +52,16 @@ def asked_of(question: str, speakers: Iterable[str]) -> Asked:
                 named.add(name)
                 text = without
     text = " ".join(text.split())
-    rest = _REQUEST.sub("", question)
-    mine, yours = _SELF.search(rest) is not None, _OTHER.search(rest) is not None
-    if not named and mine != yours:
-        named.add(USER if mine else ASSISTANT)
+    wanted = named or _by_pronoun(question)
     if not has_content(text):
         text = question  # "Who is Ana?" looks for what is said of her
-    return Asked(text, frozenset(named) if len(named) == 1 else frozenset(), mine)
+    return Asked(text, frozenset(wanted if len(wanted) == 1 else ()), bool(named))
+
+
+def _by_pronoun(question: str) -> set[str]:
+    rest = _REQUEST.sub("", question)
+    mine, yours = _SELF.search(rest) is not None, _OTHER.search(rest) is not None
+    return {USER if mine else ASSISTANT} if mine != yours else set()
 
 
 def says(memory: Memory, asked: Asked) -> bool:
