@@ -246,6 +246,10 @@ class VectorIndex(Protocol):
         generation, or limit 0, gives []."""
         ...
 
+    async def first(self, scope: Scope, generation: str, ids: Sequence[str]) -> dict[str, bytes]:
+        """The first vector of each memory that has one."""
+        ...
+
     async def count(self, scope: Scope, generation: str) -> int:
         """How many memories have vectors."""
         ...

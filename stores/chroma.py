@@ -80,6 +80,17 @@ class ChromaVectorIndex:
             return []
         return await self._run(lambda: self._query(_name(scope, generation), vector, limit))
 
+    async def first(self, scope: Scope, generation: str, ids: Sequence[str]) -> dict[str, bytes]:
+        def work() -> dict[str, bytes]:
+            collection = self._collection(_name(scope, generation))
+            if collection is None:
+                return {}
+            found = collection.get(ids=[f"{id_}#0" for id_ in ids], include=["embeddings"])
+            rows = np.asarray(found["embeddings"], dtype="<f4")
+            return {id_.rpartition("#")[0]: row.tobytes() for id_, row in zip(found["ids"], rows, strict=True)}
+
+        return await self._run(work) if ids else {}
+
     async def count(self, scope: Scope, generation: str) -> int:
         """Reads all ids: some 0.1 s for 50,000."""
 

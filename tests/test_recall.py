@@ -76,8 +76,8 @@ def episode(id_: str, speaker: str, text: str, session: str, at: datetime) -> Me
 
 
 @asynccontextmanager
-async def shelf(folder: Path) -> AsyncGenerator[Shelf]:
-    stores, vectors, embedder = open_sql(folder / "memagent.db"), ChromaVectorIndex(folder / "vectors"), WordEmbedder()
+async def shelf(folder: Path, embedder: WordEmbedder) -> AsyncGenerator[Shelf]:
+    stores, vectors = open_sql(folder / "memagent.db"), ChromaVectorIndex(folder / "vectors")
     embedding = EmbeddingService(lambda: embedder)
     await embedding.wait()
     recaller = Recaller(
@@ -100,9 +100,9 @@ async def shelf(folder: Path) -> AsyncGenerator[Shelf]:
         await stores.close()
 
 
-def run(folder: Path, test: Any) -> Any:
+def run(folder: Path, test: Any, embedder: WordEmbedder | None = None) -> Any:
     async def inside() -> Any:
-        async with shelf(folder) as kept:
+        async with shelf(folder, embedder or WordEmbedder()) as kept:
             return await test(kept)
 
     return asyncio.run(inside())
@@ -221,6 +221,36 @@ def test_the_same_words_are_recalled_once_and_other_numbers_are_other_words(tmp_
         assert len(await kept.recall("gate code")) == 2
 
     run(tmp_path, test)
+
+
+def test_a_paraphrase_is_recalled_once_and_an_opposite_stays(tmp_path: Path) -> None:
+    told = (
+        "Prefers tea over coffee",
+        "Likes tea more than coffee",
+        "Prefers coffee over tea",
+        "Prefers no tea over coffee",
+    )
+    table = {text: (1.0, number / 20) for number, text in enumerate(told)} | {"tea or coffee?": (1.0, 0.0)}
+
+    async def test(kept: Shelf) -> None:
+        await kept.keep(*(memory(text, text) for text in told))
+        found = await kept.texts("tea or coffee?")
+        assert len(found) == 3
+        assert len({*told[:2]} & {*found}) == 1
+        assert {*told[2:]} < {*found}
+
+    run(tmp_path, test, WordEmbedder(2, table))
+
+
+def test_what_differs_in_numbers_names_or_negation_stays(tmp_path: Path) -> None:
+    told = ("the gate code is 7741", "the gate code is 9902", "my sister is called Maya", "my sister is called Zoe")
+    table = {text: (1.0, number / 50) for number, text in enumerate(told)} | {"who and what?": (1.0, 0.0)}
+
+    async def test(kept: Shelf) -> None:
+        await kept.keep(*(memory(text, text) for text in told))
+        assert len(await kept.recall("who and what?")) == 4
+
+    run(tmp_path, test, WordEmbedder(2, table))
 
 
 def test_blank_questions_and_no_wish_for_any(tmp_path: Path) -> None:

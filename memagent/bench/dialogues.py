@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from memagent.errors import MemagentError
 
@@ -43,7 +43,9 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     """The dialogues of a file. Raises MemagentError for a file that cannot be read or is none of these."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-        return [_dialogue(item) for item in raw]
+        if not isinstance(raw, list):
+            raise ValueError("it holds no list of dialogues")
+        return [_dialogue(item) for item in cast(list[Any], raw)]
     except OSError as error:
         raise MemagentError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,15 @@ from stores.records import IndexTask, MemoryKind, Scope
 EMBED_AT_ONCE = 16
 REOPEN_AFTER = 500
 """Scoring more outbox rows than this one by one costs more than opening the index again."""
+SAME = 0.95
+"""Of the way from unrelated texts to equal ones: from here on two facts may say the same in other words."""
+
+
+class Near(NamedTuple):
+    """Similarities by memory id, and the first vectors of those that are not in the index yet."""
+
+    similar: dict[str, float]
+    vectors: dict[str, bytes]
 
 
 class Meaning:
@@ -40,9 +50,9 @@ class Meaning:
         self._on_damage = on_damage
         self._handle_epoch: int | None = None
 
-    async def nearest(self, scope: Scope, query: str, *, limit: int, deadline_seconds: float) -> dict[str, float]:
-        """Similarities by memory id, of at least ``limit`` memories if there are so many. {} past the deadline, and
-        where there is no embedder or the index cannot be read."""
+    async def nearest(self, scope: Scope, query: str, *, limit: int, deadline_seconds: float) -> Near:
+        """At least ``limit`` memories if there are so many. None past the deadline, and where there is no embedder
+        or the index cannot be read."""
         try:
             async with asyncio.timeout(deadline_seconds):
                 return await self._nearest(scope, query, limit)
@@ -50,12 +60,30 @@ class Meaning:
             self._on_damage()
         except (TimeoutError, StoreError, EmbedderError):
             pass  # the words still answer
-        return {}
+        return Near({}, {})
 
-    async def _nearest(self, scope: Scope, query: str, limit: int) -> dict[str, float]:
+    async def same(self, scope: Scope, ids: Sequence[str], known: Mapping[str, bytes]) -> set[tuple[str, str]]:
+        """Pairs of memories (each id smaller than its partner's place in ``ids``) so near to each other that they
+        could say the same. ``known``: vectors that need not be looked up."""
+        generation, scale = self._embedding.generation, self._embedding.scale
+        missing = [memory_id for memory_id in ids if memory_id not in known]
+        try:
+            found = dict(known) | (await self._vectors.first(scope, generation, missing) if generation else {})
+        except StoreCorruptError:
+            self._on_damage()
+            return set()
+        order = [memory_id for memory_id in ids if memory_id in found]
+        if len(order) < 2:
+            return set()
+        rows = np.stack([np.frombuffer(found[memory_id], dtype=np.float32) for memory_id in order])
+        enough = scale.unrelated + SAME * (1 - scale.unrelated)
+        pairs = np.argwhere(np.triu(rows @ rows.T >= enough, k=1))
+        return {(order[int(a)], order[int(b)]) for a, b in pairs}
+
+    async def _nearest(self, scope: Scope, query: str, limit: int) -> Near:
         vector, generation = await self._embedding.query(query), self._embedding.generation
         if vector is None or generation is None:
-            return {}
+            return Near({}, {})
         unseen = await self._unseen(scope)
         hits = {
             hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=limit)
@@ -66,7 +94,7 @@ class Meaning:
         for memory_id, vectors in embedded.items():
             rows = np.stack([np.frombuffer(row, dtype=np.float32) for row in vectors])
             hits[memory_id] = float((rows @ wanted).max())
-        return hits
+        return Near(hits, {memory_id: vectors[0] for memory_id, vectors in embedded.items()})
 
     async def _embed_facts(self, scope: Scope, memory_ids: Sequence[str]) -> dict[str, Sequence[bytes]]:
         """Vectors of facts that were kept a moment ago: they must not rank behind older ones only because

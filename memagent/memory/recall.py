@@ -9,10 +9,12 @@ over all memories, so that time hardly grows with their number.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memagent.memory.alike import may_say_the_same
 from memagent.memory.asking import asks, content_of, says_something
 from memagent.memory.dates import ASKS_WHEN, LOOKS_BACK, span_of
 from memagent.memory.embed import EmbeddingService
@@ -31,7 +33,7 @@ from memagent.memory.rank import (
 )
 from memagent.memory.speakers import asked_of
 from stores.base import LexicalIndex, MemoryTable, Outbox, Talk, TalkPlace, VectorIndex
-from stores.records import Memory, MemoryState, Scope
+from stores.records import Memory, MemoryKind, MemoryState, Scope
 from stores.sameness import normalised
 
 LEADING = 30
@@ -40,6 +42,8 @@ READ = 40
 """So many of the most promising are read at least …"""
 READ_BEYOND = 20
 """… and so many more than are wanted."""
+COMPARED = 16
+"""So many of the best are compared with each other: facts may say the same in other words."""
 IN_TIME_LIMIT = 200
 """Of what was said in a time that the question names, at most so much is looked at."""
 
@@ -116,11 +120,11 @@ class Recaller:
         if gated and question.span is None and not question.asked.named and not says_something(query):
             return []
         fetch = max(LIST_LENGTH, limit)
-        lexical, similar = await asyncio.gather(
+        lexical, near = await asyncio.gather(
             self._lexical.search(scope, question.asked.text, limit=fetch),
             self._meaning.nearest(scope, question.asked.text, limit=fetch, deadline_seconds=deadline_seconds),
         )
-        legs = _Legs({hit.memory_id: hit.score for hit in lexical}, similar)
+        legs = _Legs({hit.memory_id: hit.score for hit in lexical}, near.similar)
         strengths = await self._placed(
             scope, own_strengths(legs.lexical, legs.similar, self._embedding.scale), question, fetch
         )
@@ -128,8 +132,8 @@ class Recaller:
         read = await self._read(scope, wanted, strengths)
         ranked = _ranked(wanted, read, strengths, question, legs)
         if gated:
-            ranked = await self._gated(scope, ranked, question, similar, strengths, read)
-        chosen = _different(ranked, limit)
+            ranked = await self._gated(scope, ranked, question, near.similar, strengths, read)
+        chosen = await self._different(scope, ranked, limit, near.vectors)
         return await self._with_context(scope, chosen, strengths, read)
 
     def _question(self, query: str, speakers: Sequence[str]) -> Question:
@@ -191,6 +195,27 @@ class Recaller:
             )
         ]
 
+    async def _different(
+        self, scope: Scope, ranked: Sequence[Recalled], limit: int, vectors: Mapping[str, bytes]
+    ) -> list[Recalled]:
+        """Of those that say the same the best: the same words, or facts that are near to each other in meaning
+        and agree in numbers, names, negation and the order of their words."""
+        told: set[str] = set()
+        chosen: list[Recalled] = []
+        for item in ranked:
+            words = normalised(item.memory.text)
+            if words not in told:
+                told.add(words)
+                chosen.append(item)
+        facts = [item.memory for item in chosen[:COMPARED] if item.memory.kind is MemoryKind.FACT]
+        alike = [(a, b) for a, b in itertools.combinations(facts, 2) if may_say_the_same(a.text, b.text)]
+        if alike:
+            ids = [fact.id for fact in facts if any(fact in pair for pair in alike)]
+            near = await self._meaning.same(scope, ids, vectors)
+            again = {b.id for a, b in alike if (a.id, b.id) in near}
+            chosen = [item for item in chosen if item.memory.id not in again]
+        return chosen[:limit]
+
     async def _with_context(
         self, scope: Scope, chosen: Sequence[Recalled], strengths: Strengths, read: Mapping[str, Memory]
     ) -> list[Recalled]:
@@ -232,17 +257,3 @@ def _ranked(
         score, reasons = scored(memory, strengths, question, after_question=answers)
         ranked.append(Recalled(memory, score, ", ".join([*legs.why(memory_id), *reasons]), memory.source_ids))
     return sorted(ranked, key=lambda item: (-item.score, item.memory.id))
-
-
-def _different(ranked: Sequence[Recalled], limit: int) -> list[Recalled]:
-    """Of those that say the same the best."""
-    told: set[str] = set()
-    chosen: list[Recalled] = []
-    for item in ranked:
-        words = normalised(item.memory.text)
-        if words not in told:
-            told.add(words)
-            chosen.append(item)
-        if len(chosen) == limit:
-            break
-    return chosen
