@@ -14,6 +14,7 @@ while the files change ruins them too: the next to open them raises StoreCorrupt
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import hashlib
 import itertools
@@ -101,6 +102,20 @@ class ChromaVectorIndex:
             return sum(id_.endswith("#0") for id_ in collection.get(include=[])["ids"])
 
         return await self._run(work)
+
+    async def drop(self, scope: Scope, generation: str) -> None:
+        """The files of the vectors are removed by `clear` only: Chroma leaves them where they are."""
+
+        def work() -> None:
+            name = _name(scope, generation)
+            with self._alone():
+                if self._client is None or self._folder.last_writer() != self._token:
+                    self._release()
+                with contextlib.suppress(NotFoundError), self._folder.writing(self._token):
+                    self._open().delete_collection(name)
+                self._collections.pop(name, None)
+
+        await self._run(work)
 
     async def clear(self) -> None:
         """Removes all vectors of all scopes: the way out of a StoreCorruptError, before a rebuild."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stores.base import (
+    Generations,
     HistoryIndex,
     Jobs,
     Journal,
@@ -17,9 +18,11 @@ from stores.base import (
     NeverList,
     Outbox,
     Talk,
+    Told,
 )
 from stores.sql.database import Database, open_database
 from stores.sql.finding import SqlMemoryFinder
+from stores.sql.generations import SqlGenerations
 from stores.sql.history import SqlHistoryIndex
 from stores.sql.jobs import SqlJobs
 from stores.sql.journal import SqlJournal
@@ -30,6 +33,7 @@ from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
 from stores.sql.talk import SqlTalk
+from stores.sql.told import SqlTold
 
 __all__ = ["Database", "SqlStores", "open_sql"]
 
@@ -45,6 +49,8 @@ class SqlStores:
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
+    generations: Generations
+    told: Told
     jobs: Jobs
     never: NeverList
     ledger: Ledger
@@ -72,6 +78,8 @@ def open_sql(location: str | Path) -> SqlStores:
         lexical=SqlLexicalIndex(database),
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
+        generations=SqlGenerations(database),
+        told=SqlTold(database),
         jobs=SqlJobs(database),
         never=SqlNeverList(database),
         ledger=SqlLedger(database),
