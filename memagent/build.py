@@ -74,18 +74,7 @@ async def build_assistant(
         clock=now,
         notify=notices.append,
     )
-    recaller = Recaller(
-        memories=sql.memories,
-        talk=sql.talk,
-        lexical=sql.lexical,
-        vectors=vectors,
-        outbox=sql.outbox,
-        embedding=embedding,
-        holds_lock=lambda: indexer.holds_lock,
-        on_damage=indexer.report_damage,
-        clock=now,
-        zone=zone,
-    )
+    recaller = _recaller(sql, vectors, embedding, indexer, now, zone)
     rooms = Rooms(
         settings=chosen,
         scope=scope_of(checked_name("user", chosen.user)),
@@ -121,6 +110,23 @@ async def build_assistant(
     if session == LAST:
         await assistant.resume_last()
     return assistant
+
+
+def _recaller(
+    sql: SqlStores, vectors: VectorIndex, embedding: EmbeddingService, indexer: Indexer, clock: Clock, zone: str
+) -> Recaller:
+    return Recaller(
+        memories=sql.memories,
+        talk=sql.talk,
+        lexical=sql.lexical,
+        vectors=vectors,
+        outbox=sql.outbox,
+        embedding=embedding,
+        holds_lock=lambda: indexer.holds_lock,
+        on_damage=indexer.report_damage,
+        clock=clock,
+        zone=zone,
+    )
 
 
 def _settings(settings: Settings | None, given: Mapping[str, Any]) -> Settings:

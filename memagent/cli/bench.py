@@ -174,6 +174,7 @@ def judge(missed: Sequence[str]) -> None:
 
 
 def show(parts: Sequence[RenderableType]) -> None:
+    """Prints them to standard output, as wide as the terminal."""
     from memagent.cli import render
 
     console = render.console(sys.stdout)
@@ -259,6 +260,7 @@ def _exam_lines(exam: Exam) -> list[str]:
 
 
 def table(*columns: str) -> Table:
+    """An empty table without lines."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")

@@ -121,10 +121,11 @@ class Indexer:
         return left
 
     async def settled(self, scope: Scope) -> int:
-        """Catches up and says how many vectors have still to be written, or to be compared."""
+        """Catches up and says how many vectors have still to be written, or whether some are to be compared
+        or dropped."""
         await self.catch_up(scope)
         self.wake()
-        unchecked = not self._looked or (self._holding and scope in self._unchecked)
+        unchecked = not self._looked or (self._holding and scope in self._unchecked | self._outdated)
         if unchecked and self.working and await self._memories.count(scope):
             return max(1, await self._outbox.open_count(scope))
         return await self._outbox.open_count(scope)
