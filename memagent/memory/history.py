@@ -7,10 +7,10 @@ exact text around the words that were found, and its entry's id is the reference
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 
+from memagent.memory.asking import content_of
 from memagent.memory.episodes import episode_id
 from memagent.memory.hits import HistoryHit, Place, hit_of, ranked
 from memagent.memory.passages import context_of, passages_of, searched_text, units_of
@@ -33,15 +33,6 @@ WORDLESS_CHARS = 4_000
 CONTEXTS = 32
 """Of so many of the best candidates it is looked up what they answer."""
 ABOUT_CHARS = 60
-_ASKING = re.compile(
-    r"\b(?:a|about|again|am|an|and|any|are|as|at|be|been|but|by|can|could|did|do|does|for|from|had|has|have|how|i|if|in"
-    r"|into|is|its|me|my|of|on|or|our|ours|please|recall|remember|remind|shall|should|so|some|tell|than|that|the"
-    r"|their|them|then|there|these|they|this|those|to|was|we|were|what|when|where|which|who|whom|whose|why"
-    r"|with|would|you|your|yours)\b"
-    r"|请问|告诉|记得|是多少|多少|是什么|什么|是哪|在哪里|哪里|哪儿|哪个|哪些|怎么|为什么|是谁|吗|呢",
-    re.IGNORECASE,
-)
-"""Words by which one asks: they say nothing of what is looked for."""
 
 
 class HistorySearch:
@@ -133,7 +124,7 @@ class HistorySearch:
         if limit < 1 or not query.strip():
             return []
         await self.catch_up(scope)
-        asked_for = _content(query)
+        asked_for = content_of(query)
         words = await self._history.search(scope, asked_for, limit=CANDIDATES, session_id=session_id)
         meaning = await self._by_meaning(scope, query, session_id)
         entries = await self._entries(scope, [hit.entry_id for hit in words] + [entry_id for _, entry_id in meaning])
@@ -225,9 +216,3 @@ class HistorySearch:
     async def _about(self, scope: Scope, entry: Message) -> str:
         about = " ".join(context_of(entry, await self._before(scope, entry)).split())
         return about if len(about) <= ABOUT_CHARS else f"{about[: ABOUT_CHARS - 1]}…"
-
-
-def _content(query: str) -> str:
-    """A query without the words by which one asks, unless it has no others."""
-    rest = _ASKING.sub(" ", query)
-    return rest if query_terms(rest) else query

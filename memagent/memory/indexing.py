@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -121,10 +121,11 @@ class Indexer:
         return left
 
     async def settled(self, scope: Scope) -> int:
-        """Catches up and says how many vectors have still to be written, or to be compared."""
+        """Catches up and says how many vectors have still to be written, or whether some are to be compared
+        or dropped."""
         await self.catch_up(scope)
         self.wake()
-        unchecked = not self._looked or (self._holding and scope in self._unchecked)
+        unchecked = not self._looked or (self._holding and scope in self._unchecked | self._outdated)
         if unchecked and self.working and await self._memories.count(scope):
             return max(1, await self._outbox.open_count(scope))
         return await self._outbox.open_count(scope)
@@ -223,25 +224,36 @@ class Indexer:
         self._holding = False
 
     async def _write_batch(self) -> bool:
-        tasks = await self._outbox.pending(limit=BATCH)
+        """Embeds a batch while the one before is written. False when there is nothing to do."""
+        tasks = await self._outbox.pending(limit=2 * BATCH)
         if not tasks:
             return False
         generation = self._embedding.generation or ""
-        by_scope: dict[Scope, list[IndexTask]] = {}
-        for task in tasks:
-            by_scope.setdefault(task.scope, []).append(task)
-        for scope, scoped in by_scope.items():
-            await self._embed(scope, generation, [t for t in scoped if t.vectors is None or t.generation != generation])
-        fresh = {task.number: task for task in await self._outbox.pending(limit=BATCH)}
-        for scope, scoped in by_scope.items():
-            ready = [t for t in (fresh.get(task.number) for task in scoped) if t is not None and t.vectors is not None]
-            newest = {task.memory_id: task.vectors or () for task in ready}
-            with self._noticing_damage():
-                await self._vectors.put(scope, generation, newest)
-                await self._outbox.done([task.number for task in ready])
+        ready = [task for task in tasks if task.vectors is not None and task.generation == generation]
+        known = {task.number for task in ready}
+        bare = [task for task in tasks if task.number not in known]
+        done = await asyncio.gather(
+            self._embed_all(generation, bare[:BATCH]),
+            self._write_all(generation, ready),
+            return_exceptions=True,  # neither half is left behind running
+        )
+        for failure in done:
+            if failure is not None:
+                raise failure
         if not self._damaged:
             self._said = None
         return not self._damaged
+
+    async def _write_all(self, generation: str, ready: list[IndexTask]) -> None:
+        for scope, scoped in _by_scope(ready).items():
+            newest = {task.memory_id: task.vectors or () for task in scoped}
+            with self._noticing_damage():
+                await self._vectors.put(scope, generation, newest)
+                await self._outbox.done([task.number for task in scoped])
+
+    async def _embed_all(self, generation: str, bare: list[IndexTask]) -> None:
+        for scope, scoped in _by_scope(bare).items():
+            await self._embed(scope, generation, scoped)
 
     async def _embed(self, scope: Scope, generation: str, tasks: list[IndexTask]) -> None:
         found = {m.id: m for m in await self._memories.get(scope, [task.memory_id for task in tasks])}
@@ -259,3 +271,10 @@ class Indexer:
         if line != self._said:
             self._said = line
             self._notify(line)
+
+
+def _by_scope(tasks: Iterable[IndexTask]) -> dict[Scope, list[IndexTask]]:
+    scopes: dict[Scope, list[IndexTask]] = {}
+    for task in tasks:
+        scopes.setdefault(task.scope, []).append(task)
+    return scopes

@@ -17,6 +17,7 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
+    Talk,
     Told,
 )
 from stores.sql.database import Database, open_database
@@ -31,6 +32,7 @@ from stores.sql.manifests import SqlManifests
 from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
+from stores.sql.talk import SqlTalk
 from stores.sql.told import SqlTold
 
 __all__ = ["Database", "SqlStores", "open_sql"]
@@ -43,6 +45,7 @@ class SqlStores:
     journal: Journal
     memories: MemoryTable
     finder: MemoryFinder
+    talk: Talk
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
@@ -71,6 +74,7 @@ def open_sql(location: str | Path) -> SqlStores:
         journal=SqlJournal(database),
         memories=SqlMemoryTable(database),
         finder=SqlMemoryFinder(database),
+        talk=SqlTalk(database),
         lexical=SqlLexicalIndex(database),
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
