@@ -24,6 +24,7 @@ from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransforme
 from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
+from memagent.memory.writing import FactWriter
 from memagent.sanitize import checked_name, clean_text
 from memagent.settings import Settings, load_settings
 from memagent.tools.definition import Tool, tool
@@ -48,6 +49,7 @@ async def build_assistant(
     clock: Clock | None = None,
     model: ChatModel | None = None,
     warm_up: bool = True,
+    private: bool = False,
 ) -> Assistant:
     """Wires an agent and starts it. ``given`` overrides ``settings`` where it is not None; ``model`` is
     used as it is, without looking for one. Raises SettingsError, ToolError, StoreError, NotFoundError."""
@@ -64,6 +66,8 @@ async def build_assistant(
         journal=sql.journal,
         memories=sql.memories,
         outbox=sql.outbox,
+        finder=sql.finder,
+        never=sql.never,
         vectors=vectors,
         embedding=embedding,
         lock_path=chosen.data_dir / LOCK_NAME,
@@ -94,9 +98,11 @@ async def build_assistant(
             history=sql.history,
             blobs=blobs,
             memories=sql.memories,
+            never=sql.never,
             recaller=recaller,
             deadline_seconds=chosen.recall_deadline_seconds,
         ),
+        writer=FactWriter(memories=sql.memories, finder=sql.finder, recaller=recaller, new_id=_new_id, clock=now),
         open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
         host_tools=host_tools,
         offer=Offer(
@@ -108,7 +114,7 @@ async def build_assistant(
         notices=notices,
     )
     # a host's own name for a session is taken exactly
-    assistant = Assistant(rooms, checked_name("session", session) if session != LAST else None)
+    assistant = Assistant(rooms, checked_name("session", session) if session != LAST else None, private=private)
     if warm_up:
         assistant.warm_up()
     if session == LAST:

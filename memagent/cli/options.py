@@ -77,4 +77,4 @@ def await_recall(agent: Agent) -> None:
     """Waits until memories are found by meaning and not only by words, if there are any: whoever asks
     once, or through a pipe, is not hurried."""
     if agent.sessions() or agent.memories():
-        agent.settle(timeout_seconds=RECALL_READY_SECONDS)
+        agent.settle(timeout_seconds=RECALL_READY_SECONDS, indexes_only=True)
