@@ -93,16 +93,8 @@ async def build_assistant(
         embedding=embedding,
         indexer=indexer,
         recaller=recaller,
-        history=HistorySearch(
-            journal=sql.journal,
-            history=sql.history,
-            blobs=blobs,
-            memories=sql.memories,
-            never=sql.never,
-            recaller=recaller,
-            deadline_seconds=chosen.recall_deadline_seconds,
-        ),
-        writer=FactWriter(memories=sql.memories, finder=sql.finder, recaller=recaller, new_id=_new_id, clock=now),
+        history=_history_search(sql, blobs, recaller, chosen),
+        writer=FactWriter(sql.memories, sql.finder, recaller, new_id=_new_id, clock=now),
         open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
         host_tools=host_tools,
         offer=Offer(
@@ -120,6 +112,18 @@ async def build_assistant(
     if session == LAST:
         await assistant.resume_last()
     return assistant
+
+
+def _history_search(sql: SqlStores, blobs: BlobStore, recaller: Recaller, settings: Settings) -> HistorySearch:
+    return HistorySearch(
+        journal=sql.journal,
+        history=sql.history,
+        blobs=blobs,
+        memories=sql.memories,
+        never=sql.never,
+        recaller=recaller,
+        deadline_seconds=settings.recall_deadline_seconds,
+    )
 
 
 def _settings(settings: Settings | None, given: Mapping[str, Any]) -> Settings:

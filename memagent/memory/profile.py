@@ -30,6 +30,9 @@ class Profile:
     left_out: tuple[str, ...] = ()
 
 
+NO_PROFILE = Profile()
+
+
 def belongs(memory: Memory) -> bool:
     """Whether a new fact is to be proposed: what the person said of themselves on a matter of the profile."""
     return (

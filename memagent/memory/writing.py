@@ -55,10 +55,10 @@ class FactWriter:
 
     def __init__(
         self,
-        *,
         memories: MemoryTable,
         finder: MemoryFinder,
         recaller: Recaller,
+        *,
         new_id: Callable[[], str],
         clock: Callable[[], datetime],
     ) -> None:
