@@ -192,7 +192,11 @@ class ScriptedServer:
 
     def _own_step(self, body: dict[str, Any] | None) -> Step | None:
         """What answers a request of memagent's own; None for any other."""
-        for asks, step in ((is_for_summary, self.summary), (is_for_facts, self.facts), (is_for_verdicts, self.verdicts)):
+        for asks, step in (
+            (is_for_summary, self.summary),
+            (is_for_facts, self.facts),
+            (is_for_verdicts, self.verdicts),
+        ):
             if step is not None and asks(body):
                 return step
         return None

@@ -13,7 +13,7 @@ from stores.records import Memory
 
 def patterns_view(patterns: Sequence[str]) -> RenderableType:
     """One pattern a line."""
-    return Text("\n").join(render.printable(p) for p in patterns) if patterns else Text("the never-list is empty")
+    return Text("\n".join(map(render.printable, patterns)) or "the never-list is empty")
 
 
 def never_view(pattern: str, found: Sequence[Memory]) -> RenderableType:

@@ -187,7 +187,7 @@ def _draft(claim: _Claim, said: Sequence[Said], never: NeverPatterns, instructio
         return "too long"
     if _JSON_SCRAP.search(text):
         return "a scrap of JSON"
-    if reason := scrap(text, named=bool(subject and attribute)):
+    if reason := scrap(text, subject=subject, attribute=attribute):
         return reason
     evidence = _evidence(claim, said)
     if isinstance(evidence, str):

@@ -178,7 +178,9 @@ class HistorySearch:
         hidden |= {key for key, entry in entries.items() if not entry.remember and key[0] != shown_in}
         if self._never is not None:
             never = NeverPatterns(await self._never.list(scope))
-            hidden |= {key for key, entry in entries.items() if key[0] != shown_in and never.matching(entry.content)}
+            hidden |= {
+                key for key, entry in entries.items() if key[0] != shown_in and never.matching(searched_text(entry))
+            }
         if self._memories is not None:
             keys = {episode_id(entry): key for key, entry in entries.items()}
             memories = await self._memories.get(scope, list(keys))

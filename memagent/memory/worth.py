@@ -56,7 +56,7 @@ _ABOUT_THE_TALK = re.compile(
     r"said|says|say|asked|asks|ask|asking|greeted|greets|thanked|thanks|wished|wishes (?:the|a)|mentioned|replied|"
     r"responded|answered|agreed|acknowledged|confirmed|laughed|smiled|apologi[sz]ed|chatt(?:ed|ing)|"
     r"talk(?:ed|ing) (?:to|with) (?:the )?(?:assistant|ai|bot)|feels?|felt|"
-    r"wants? (?:to know|help|an? (?:answer|joke|explanation)|the assistant)|"
+    r"will be back|wants? (?:to (?:know|talk|chat|hear|ask)|help|an? (?:answer|joke|explanation)|the assistant)|"
     r"(?:is|was) (?:chatting|talking|asking|greeting|making small talk|looking for|(?:feeling )?(?:fine|ok|okay|good|"
     r"great|well|happy|glad|tired|bored|sleepy|busy|hungry|thirsty|ready|curious|polite)))\b"
     r"|^用户(?:说|问|打招呼|感谢|表示|想知道|询问)",
@@ -103,22 +103,30 @@ def states(sentence: str) -> bool:
 
 def says_something(text: str) -> bool:
     """Whether a message can hold anything to learn: more than pleasantries, moods and the weather."""
-    return len(content(text) - _SMALL) >= 1 and len(query_terms(text)) >= 2
+    words = frozenset(stem for stem in content(text) if not stem.isdecimal())
+    return len(words - _SMALL) >= 1 and len(query_terms(text)) >= 2
 
 
-def scrap(text: str, *, named: bool) -> str | None:
-    """Why a fact is not worth keeping whoever said it; None if it may be. ``named``: its subject and attribute
-    are known."""
+def scrap(text: str, *, subject: str, attribute: str) -> str | None:
+    """Why a fact is not worth keeping whoever said it; None if it may be. Where nobody could say what it is about,
+    more is asked of it: what merely happened, at no date and to nobody with a name, is found as an episode."""
+    named = bool(subject and attribute)
     if is_question(text):
         return "a question"
+    if attribute in _PASSING:
+        return "of the moment"
     if _ABOUT_THE_TALK.search(text.strip()):
         return "about the talk itself, or a mood"
-    said = content(text)
+    said = frozenset(stem for stem in content(text) if not stem.isdecimal())
     if not said - _SMALL:
         return "small talk"
     if not named and not _about_somebody(text):
         return "about nobody"
-    if _MOMENT.search(text) and not re.search(r"\d", text) and not _NAME.search(text):
+    if _NOT_ALONE.search(text):
+        return "not understood alone"
+    if not named and not _lasts(text):
+        return "an episode"
+    if _MOMENT.search(text) and not _NAME.search(text):
         return "of the moment"
     wordy = len(query_terms(text))
     if wordy < 2 or (not named and len(said) < 2 and not _is_unspaced(text) and not _IS_SOMETHING.match(text)):
@@ -167,6 +175,37 @@ _MOMENT = re.compile(
     re.IGNORECASE,
 )
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+
+
+_PASSING = frozenset(
+    ("mood", "weather", "greeting", "small talk", "smalltalk", "chat", "conversation", "question", "request", "feeling")
+) | {
+    "emotion",
+    "emotional state",
+    "current mood",
+    "current activity",
+    "joke",
+    "farewell",
+    "thanks",
+    "opinion of the assistant",
+}
+"""What a model calls the matter of a fact that will not matter tomorrow."""
+_NOT_ALONE = re.compile(
+    r"\b(?:this|these|those) \w+|\bthat (?:one|thing|song|joke|idea|movie|film|book|place)\b|这首|这个|那个",
+    re.IGNORECASE,
+)
+_LASTING = re.compile(
+    r"\b(?:is|are|am|has|have|lives?|works?|likes?|loves?|prefers?|hates?|dislikes?|enjoys?|needs?|owns?|speaks?|plays?|"
+    r"studies|study|teach(?:es)?|plans?|uses?|drives?|eats?|drinks?|avoids?|doesn['’]t|does not|don['’]t|can|cannot|"
+    r"never|always|usually|often|collects?|runs?|knows?|keeps?|favou?rite|allergic|born|grew up|married|moved|wants?)\b"
+    r"|['’](?:m|ve|re)\b",
+    re.IGNORECASE,
+)
+
+
+def _lasts(text: str) -> bool:
+    dated = _ISO_DATE.search(text) is not None
+    return dated or any(form.search(text) for form in (_LASTING, _NAME)) or _is_unspaced(text)
 
 
 def _about_somebody(text: str) -> bool:
