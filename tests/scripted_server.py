@@ -7,9 +7,10 @@
 
 A step is a `Reply`, a `Failure`, a text, or a function ``(request_body) -> step``. Steps are taken in the
 order in which requests arrive. When they are used up ``default`` answers, else a 500 that says "script
-exhausted". A request for a summary of older talk, or for the facts of some talk, uses up no step: ``summary``,
-``facts`` and ``verdicts`` answer them (None: they are like any other). In strict mode each body is checked as a strict server would (tests/wire.py): a bad one gets
-a 400, uses up no step, and is kept in ``violations``.
+exhausted". A request for a summary of older talk, for the facts of some talk, or for verdicts on facts uses up no
+step: ``summary``, ``facts`` and ``verdicts`` answer them (None: they are like any other). In strict mode each body
+is checked as a strict server would (tests/wire.py): a bad one gets a 400, uses up no step, and is kept in
+``violations``.
 
 As a process: ``python -m tests.scripted_server --replies steps.json --default '{"text": "ok"}'
 --record bodies.jsonl`` prints its base URL and serves until killed.
