@@ -187,6 +187,8 @@ class Assistant:
             opened, view = await self._ready()
             self._check_open()  # it may have been closed while the model was being opened
             queue: asyncio.Queue[Event | None] = asyncio.Queue()
+            if await self._privacy.begins_exchange(view):
+                question = replace(question, remember=False)
             self._no_memory = not question.remember
             await self._learner.pause(interrupt=opened.model.profile.one_at_a_time)
             if opened.model.profile.one_at_a_time:
@@ -197,7 +199,6 @@ class Assistant:
                 yield self._happened.popleft()
             if question.asked_for_discretion:
                 yield Notice(text=NOT_KEPT)
-            await self._privacy.ensure(view.session_id)
             run = ExchangeRun(self._rooms, view, opened, question, queue.put_nowait)
             task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
@@ -398,10 +399,10 @@ class Assistant:
         await self._stop_compacting()
         await self.context.stop()
         self._learner.resume()
+        await self._learner.close()
         if self._rooms.embedding.generation is not None:
             with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
-                await self._settle(CLOSE_DRAIN_SECONDS)
-        await self._learner.close()
+                await self._settle(CLOSE_DRAIN_SECONDS, indexes_only=True)
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._rooms.indexer.close()
         self._rooms.embedding.close()
@@ -470,9 +471,9 @@ class Assistant:
         if not words.strip() and not images:
             raise MemagentError("there is nothing to answer: the message is empty")
         asked = discretion(words)
-        private = await self._privacy.holds(self._session_id)
-        remember = remember and not private and asked == "none"
-        return Question(words, images, tool_choice, remember, asked != "none", asked == "previous")
+        return Question(
+            words, images, tool_choice, remember and asked == "none", asked != "none", takes_back=asked == "previous"
+        )
 
     def _index_later(self) -> None:
         """What was said can be recalled and searched soon, without anybody waiting for it."""

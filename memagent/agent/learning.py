@@ -36,6 +36,8 @@ TOGETHER = 4
 WAIT = timedelta(seconds=60)
 LEASE_SECONDS = 120.0
 POLL_SECONDS = 1.0
+CLOSE_SECONDS = 5.0
+"""How long closing waits for what is still to be learned: a request to a server takes about that long."""
 BACK_OFF = (timedelta(minutes=1), timedelta(minutes=10))
 """After the first failure and the second; the third is the last."""
 REPLY_TOKENS = 1_000
@@ -49,6 +51,7 @@ class _Means:
 
     helper: HelperModel
     composer: Composer
+    one_at_a_time: bool
 
 
 class Learner:
@@ -80,7 +83,7 @@ class Learner:
         wanted = self._rooms.settings.extract
         if wanted == "off" or (wanted == "auto" and not profile.extracts):
             return
-        self._means = _Means(helper, composer)
+        self._means = _Means(helper, composer, profile.one_at_a_time)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work(), name="memagent-learn")
 
@@ -156,7 +159,12 @@ class Learner:
         return [f"{_messages(len(left))} still to be learned from{why}"]
 
     async def close(self) -> None:
-        """Stops. What is not done is done by whoever comes next."""
+        """Stops, after a moment for what is left; not where that would be begun in vain: a model that does one thing
+        at a time is slow. What is not done is done by whoever comes next."""
+        if self._means is not None and not self._means.one_at_a_time:
+            with contextlib.suppress(TimeoutError, StoreError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self.drained()
         for task in (self._reading, self._task):
             if task is not None:
                 task.cancel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memagent.agent.marks import new_mark
 from memagent.agent.rooms import Rooms
+from memagent.agent.session_view import SessionView
 from stores.records import MarkKind
 
 
@@ -17,18 +18,24 @@ class Privacy:
         self._known: dict[str, bool] = {}
 
     async def holds(self, session_id: str) -> bool:
-        """Whether the session is private now. Another process may have said so: the journal is asked each time."""
-        mark = await self._rooms.stores.journal.last_mark(self._rooms.scope, session_id, MarkKind.PRIVATE)
-        if self._begin_private and session_id not in self._known:
-            return True
-        return mark is not None and bool(mark.data.get("on"))
+        """Whether the session is private, as far as this process knows: what another says is seen when the next
+        message is answered."""
+        if session_id not in self._known:
+            if self._begin_private:
+                return True  # written down with the first message
+            mark = await self._rooms.stores.journal.last_mark(self._rooms.scope, session_id, MarkKind.PRIVATE)
+            self._known[session_id] = mark is not None and bool(mark.data.get("on"))
+        return self._known[session_id]
 
-    async def ensure(self, session_id: str) -> bool:
-        """The same, and written down before the first message of a session that begins private."""
-        private = await self.holds(session_id)
-        if private and self._begin_private and session_id not in self._known:
+    async def begins_exchange(self, view: SessionView) -> bool:
+        """Whether the message that is to be answered is private."""
+        session_id = view.session_id
+        if self._begin_private and session_id not in self._known:
             await self.set(session_id, on=True)
-        return private
+        await view.refresh()
+        if view.private is not None:
+            self._known[session_id] = view.private
+        return await self.holds(session_id)
 
     async def set(self, session_id: str, *, on: bool) -> None:
         """From the next message on."""

@@ -27,6 +27,7 @@ class SessionView:
     of the system message, ``profile`` the person's facts in it: at most ``profile_raw`` tokens of those that
     ``finder`` has (without one there is none). ``failures`` counts summaries that failed in a row,
     ``since_failure`` the messages of the person since. ``notes`` are the host's since the person's last message.
+    ``private``: what the journal says of it since the view begins, None if nothing.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class SessionView:
         self.profile = Profile()
         self.failures = self.since_failure = 0
         self.notes: list[Message] = []
+        self.private: bool | None = None
         self._journal = journal
         self._manifests = manifests
         self._memories = memories
@@ -189,7 +191,9 @@ class SessionView:
         elif mark.what is MarkKind.COMPACTION_FAILED:
             failures = mark.data.get("failures")
             self.failures, self.since_failure = failures if isinstance(failures, int) else 1, 0
-        return mark.what in (MarkKind.CUT, MarkKind.SUMMARY, MarkKind.COMPACTION_FAILED)
+        elif mark.what is MarkKind.PRIVATE:
+            self.private = bool(mark.data.get("on"))
+        return mark.what in (MarkKind.CUT, MarkKind.SUMMARY, MarkKind.COMPACTION_FAILED, MarkKind.PRIVATE)
 
     def _heard(self, message: Message) -> None:
         self.last_at = message.at

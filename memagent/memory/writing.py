@@ -17,6 +17,7 @@ from memagent.memory.extract import Draft
 from memagent.memory.never import NeverPatterns
 from memagent.memory.recall import Recaller
 from memagent.memory.reconcile import (
+    Decision,
     carried_out,
     confirmed,
     decisions,
@@ -73,46 +74,47 @@ class FactWriter:
     async def write(self, scope: Scope, drafts: Sequence[Draft], judge: Judge | None, never: NeverPatterns) -> Written:
         """Stores the facts; writing them again changes nothing. Raises StoreError."""
         written = Written()
+        allowed = [draft for draft in drafts if never.matching(draft.text) is None]
+        new = {
+            index: fact_of_draft(draft, self._new_id(), self._clock())
+            for index, draft in enumerate(allowed)
+            if await self._known(scope, draft) is None
+        }
+        # judged without the turn: a model takes its time, and a person who has something remembered does not wait
+        decided = await self._decided(scope, list(new.values()), judge, written)
         async with self.turn:
-            new: list[Memory] = []
             changed: dict[str, Memory] = {}
-            for draft in drafts:
-                if never.matching(draft.text):
-                    continue
-                known = same_of(draft, await self._finder.with_text(scope, draft.text))
-                if known is None:
-                    new.append(fact_of_draft(draft, self._new_id(), self._clock()))
-                else:
+            for index, draft in enumerate(allowed):
+                known = await self._known(scope, draft)
+                if known is not None:
                     changed[known.id] = confirmed(changed.get(known.id, known), draft)
-            for memory in await self._reconciled(scope, new, judge, changed, written):
-                changed[memory.id] = memory
+                elif memory := new.get(index):
+                    decision = decided.get(memory.id, Decision("add"))
+                    named = await self._memories.get(scope, decision.ids)
+                    for result in carried_out(memory, decision, {one.id: one for one in named} | changed):
+                        changed[result.id] = result
             await self._memories.put(scope, list(changed.values()))
         written.stored = list(changed.values())
-        made = {memory.id for memory in new}
+        made = {memory.id for memory in new.values()}
         written.proposed = [m for m in written.stored if m.id in made and m.pin is Pin.PROPOSED]
         return written
 
-    async def _reconciled(
-        self, scope: Scope, new: Sequence[Memory], judge: Judge | None, changed: dict[str, Memory], written: Written
-    ) -> list[Memory]:
-        """The new ones and those that they change."""
+    async def _known(self, scope: Scope, draft: Draft) -> Memory | None:
+        return same_of(draft, await self._finder.with_text(scope, draft.text))
+
+    async def _decided(
+        self, scope: Scope, new: Sequence[Memory], judge: Judge | None, written: Written
+    ) -> dict[str, Decision]:
+        """Verdicts by the new memory's id, as far as a judge gave some that can be used."""
         candidates = {memory.id: await self._candidates(scope, memory) for memory in new}
         asked = [memory for memory in new if candidates[memory.id]]
-        found = {}
-        if judge is not None and asked:
-            try:
-                found = decisions(await judge(material(asked, candidates)), asked, candidates)
-            except (UnusableAnswerError, JudgeFailedError) as error:
-                written.notes.append(
-                    f"new facts could not be compared with what is known, and stand beside it: {error}"
-                )
-        made: dict[str, Memory] = {}
-        for memory in new:
-            known = {one.id: one for one in candidates[memory.id]} | changed | made
-            decision = found.get(memory.id)
-            for result in carried_out(memory, decision, known) if decision else [memory]:
-                made[result.id] = result
-        return list(made.values())
+        if judge is None or not asked:
+            return {}
+        try:
+            return decisions(await judge(material(asked, candidates)), asked, candidates)
+        except (UnusableAnswerError, JudgeFailedError) as error:
+            written.notes.append(f"new facts could not be compared with what is known, and stand beside it: {error}")
+            return {}
 
     async def _candidates(self, scope: Scope, memory: Memory) -> list[Memory]:
         """Known facts that may be on the same matter: those that recall finds likely, by meaning and by words, and
