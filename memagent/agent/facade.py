@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 from memagent.agent.assistant import Reply
 from memagent.agent.construction import Construction
+from memagent.agent.learning_control import Extraction
 from memagent.agent.reading_back import Selection
 from memagent.agent.replaying import Replay
 from memagent.agent.upkeep import Checkup
@@ -142,10 +143,10 @@ class Agent(Construction):
         stays in its history and nowhere else. None only asks. Returns whether it is private."""
         return self._call(self._assistant.learning.private(on))
 
-    def extract(self, *, session: str | None = None) -> int:
-        """Queues a session (this one by default) to be learned from: facts of what the person said in it. Returns
-        how many exchanges are new to the queue; `settle` waits for them. Raises NotFoundError, MemagentError."""
-        return self._call(self._assistant.learning.extract(session))
+    def extract(self, *, session: str | None = None, dry_run: bool = False) -> Extraction:
+        """Queues a session (this one by default) to be learned from: facts of what the person said in it; `settle`
+        waits for them. Returns what that takes; ``dry_run`` does no more. Raises NotFoundError, MemagentError."""
+        return self._call(self._assistant.learning.extract(session, dry_run=dry_run))
 
     def history(self, session: str | None = None) -> list[Message]:
         """Everything that was said in a session (this one by default), oldest first, in the window or not."""
@@ -351,9 +352,9 @@ class AsyncAgent(Construction):
         """See `Agent.private`."""
         return await self._call(self._assistant.learning.private(on))
 
-    async def extract(self, *, session: str | None = None) -> int:
+    async def extract(self, *, session: str | None = None, dry_run: bool = False) -> Extraction:
         """See `Agent.extract`."""
-        return await self._call(self._assistant.learning.extract(session))
+        return await self._call(self._assistant.learning.extract(session, dry_run=dry_run))
 
     async def history(self, session: str | None = None) -> list[Message]:
         """See `Agent.history`."""

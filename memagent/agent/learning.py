@@ -41,6 +41,8 @@ CLOSE_SECONDS = 5.0
 BACK_OFF = (timedelta(minutes=1), timedelta(minutes=10))
 """After the first failure and the second; the third is the last."""
 REPLY_TOKENS = 1_000
+BYTES_PER_TOKEN = 3
+"""At least so many, in any script: an estimate that is quick and cautious."""
 REPLY_PERCENT = 25
 """Of the window, the most that an answer may take."""
 
@@ -86,6 +88,7 @@ class Learner:
         self._means = _Means(helper, composer, profile.one_at_a_time)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work(), name="memagent-learn")
+            self._task.add_done_callback(self._tell_why)
 
     @property
     def active(self) -> bool:
@@ -196,7 +199,8 @@ class Learner:
         jobs = await self._claimed()
         if not jobs or self._means is None:
             return False
-        self._reading = asyncio.create_task(self._read(jobs, self._means))
+        jobs, batch = await self._fitting(jobs, self._means)
+        self._reading = asyncio.create_task(self._read(jobs, batch, self._means))
         await asyncio.wait([self._reading])
         if self._reading.cancelled():
             return False  # still held: read again once the model is free
@@ -217,13 +221,22 @@ class Learner:
         first = self._held[0].payload["session"] if self._held else None
         return [job for job in self._held if job.payload["session"] == first][:TOGETHER]
 
+    async def _fitting(self, jobs: list[Job], means: _Means) -> tuple[list[Job], Batch]:
+        """As many of the jobs as one request can hold, at least one (of which the middle may be left out)."""
+        session_id = str(jobs[0].payload["session"])
+        room = means.helper.room_raw(self._task_for(EXTRACT, session_id, means), means.composer.budget)
+        while True:
+            batch = await self._reader.batch(session_id, [str(job.payload["exchange"]) for job in jobs])
+            if len(jobs) == 1 or len(material(batch.said, batch.earlier).encode()) <= room * BYTES_PER_TOKEN:
+                return jobs, batch
+            jobs = jobs[: len(jobs) // 2]
+
     # --- reading -------------------------------------------------------------------------------
 
-    async def _read(self, jobs: Sequence[Job], means: _Means) -> None:
+    async def _read(self, jobs: Sequence[Job], batch: Batch, means: _Means) -> None:
         self._trouble = ""
         session_id = str(jobs[0].payload["session"])
         try:
-            batch = await self._reader.batch(session_id, [str(job.payload["exchange"]) for job in jobs])
             if worth_asking(batch.said):
                 await self._learn(batch, session_id, means)
         except UnusableAnswerError as error:
@@ -287,6 +300,11 @@ class Learner:
             await self._rooms.stores.jobs.failed(job.number, why, retry_at=None if last else now + tries)
         later = "it is not tried again" if gave_up else "it is tried again later"
         self._say(f"nothing was learned from {_messages(len(jobs))} ({later}): {why}")
+
+    def _tell_why(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            line = f"learning has stopped until the next start: {type(error).__name__}: {error}"
+            self._tell(Notice(level="error", text=line))
 
     def _say(self, line: str) -> None:
         """Told once, as long as nothing else comes in between."""

@@ -93,17 +93,26 @@ def worth_asking(said: Sequence[Said]) -> bool:
 def material(said: Sequence[Said], earlier: Sequence[Said] = ()) -> str:
     """The lines for the model, oldest first, each with its number and who spoke; ``earlier`` have no numbers."""
     lines = [f"- {_line(one, OTHER_CHARS // 2)}" for one in earlier]
-    for number, one in enumerate(said, start=1):
-        limit = USER_CHARS if one.role is MessageRole.USER else OTHER_CHARS
-        lines.append(f"[{number}] {_line(one, limit)}")
+    lines += [f"[{number}] {_line(one, _limit(one.role))}" for number, one in enumerate(said, start=1)]
     return "\n".join(lines)
+
+
+def shown_of(role: MessageRole, text: str) -> str:
+    """What the model is shown of a message: of a long one its beginning and end."""
+    return _cut(" ".join(text.split()), _limit(role))
+
+
+def _limit(role: MessageRole) -> int:
+    return USER_CHARS if role is MessageRole.USER else OTHER_CHARS
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit * 2 // 3]} … {text[-limit // 3 :]}"
 
 
 def _line(one: Said, limit: int) -> str:
     when = one.at.astimezone(ZoneInfo(one.zone)).strftime("%Y-%m-%d %a %H:%M")
-    text = " ".join(dated(one.text, one.at, one.zone).split())
-    if len(text) > limit:
-        text = f"{text[: limit * 2 // 3]} … {text[-limit // 3 :]}"
+    text = _cut(" ".join(dated(one.text, one.at, one.zone).split()), limit)
     who = one.role.value.upper() + (f" ({one.about})" if one.about else "")
     return f"{when} {who}: {text}"
 
