@@ -27,6 +27,7 @@ from memagent.memory.generations import named
 from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
+from memagent.memory.writing import FactWriter
 from memagent.sanitize import checked_name, clean_text
 from memagent.settings import Settings, load_settings
 from memagent.tools.definition import Tool, tool
@@ -51,6 +52,7 @@ async def build_assistant(
     clock: Clock | None = None,
     model: ChatModel | None = None,
     warm_up: bool = True,
+    private: bool = False,
 ) -> Assistant:
     """Wires an agent and starts it. ``given`` overrides ``settings`` where it is not None; ``model`` is
     used as it is, without looking for one. Raises SettingsError, ToolError, StoreError, NotFoundError."""
@@ -67,6 +69,8 @@ async def build_assistant(
         journal=sql.journal,
         memories=sql.memories,
         outbox=sql.outbox,
+        finder=sql.finder,
+        never=sql.never,
         vectors=vectors,
         embedding=embedding,
         generations=sql.generations,
@@ -85,14 +89,8 @@ async def build_assistant(
         embedding=embedding,
         indexer=indexer,
         recaller=recaller,
-        history=HistorySearch(
-            journal=sql.journal,
-            history=sql.history,
-            blobs=blobs,
-            memories=sql.memories,
-            recaller=recaller,
-            deadline_seconds=chosen.recall_deadline_seconds,
-        ),
+        history=_history_search(sql, blobs, recaller, chosen),
+        writer=FactWriter(sql.memories, sql.finder, recaller, new_id=_new_id, clock=now),
         open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
         host_tools=host_tools,
         offer=Offer(
@@ -104,7 +102,7 @@ async def build_assistant(
         notices=notices,
     )
     # a host's own name for a session is taken exactly
-    assistant = Assistant(rooms, checked_name("session", session) if session != LAST else None)
+    assistant = Assistant(rooms, checked_name("session", session) if session != LAST else None, private=private)
     if warm_up:
         assistant.warm_up()
     if session == LAST:
@@ -126,6 +124,18 @@ def _recaller(
         on_damage=indexer.report_damage,
         clock=clock,
         zone=zone,
+    )
+
+
+def _history_search(sql: SqlStores, blobs: BlobStore, recaller: Recaller, settings: Settings) -> HistorySearch:
+    return HistorySearch(
+        journal=sql.journal,
+        history=sql.history,
+        blobs=blobs,
+        memories=sql.memories,
+        never=sql.never,
+        recaller=recaller,
+        deadline_seconds=settings.recall_deadline_seconds,
     )
 
 

@@ -8,6 +8,7 @@ memagent has none of its own), arguments.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import platformdirs
@@ -58,6 +59,10 @@ class Settings(BaseSettings):
     summary_tokens_per_day: int = Field(2_000_000, ge=0)
     """What summarising may take of the model in 24 hours, prompts and replies together; then sentences are
     extracted instead. 0: never ask a model for summaries."""
+
+    extract: Literal["auto", "on", "off"] = "auto"
+    """Whether facts are learned from what the person says, by asking the model in the background. auto: not with
+    models that are too small for it."""
 
     temperature: float | None = Field(None, ge=0, le=2)
     """None: 0.2 when tools are offered, else the server's own."""

@@ -19,6 +19,7 @@ from stores.records import (
     JournalEntry,
     LedgerEntry,
     Mark,
+    MarkKind,
     Memory,
     MemoryKind,
     MemoryState,
@@ -48,6 +49,10 @@ class Journal(Protocol):
 
     async def last_cut(self, scope: Scope, session_id: str) -> Mark | None:
         """The newest mark of kind CUT, in time independent of the session's length."""
+        ...
+
+    async def last_mark(self, scope: Scope, session_id: str, what: MarkKind) -> Mark | None:
+        """The newest mark of a kind. May walk the session: not for every message."""
         ...
 
     async def since(self, scope: Scope, position: int, *, limit: int = 500) -> list[Message | Mark]:

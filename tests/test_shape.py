@@ -34,6 +34,7 @@ ROOMS = {
     "rich": ("memagent/cli/",),
     "prompt_toolkit": ("memagent/cli/",),
     "sentence_transformers": ("memagent/memory/embed.py",),
+    "detect_secrets": ("memagent/memory/secrecy.py",),
     "torch": ("memagent/memory/embed.py",),
 }
 HEAVY = ("torch", "chromadb", "openai", "sqlalchemy", "xllamacpp", "genai_prices", "sentence_transformers", "tiktoken")

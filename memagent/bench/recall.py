@@ -138,15 +138,15 @@ async def _add(assistant: Assistant, dialogue: Dialogue) -> float:
     await assistant.settle(None)
     seconds = time.perf_counter() - start
     for question in dialogue.questions[:WARM]:
-        await assistant.recall(question.text, max(DEPTHS))
+        await assistant.memory.recall(question.text, max(DEPTHS))
     return seconds
 
 
 async def _ask(assistant: Assistant, question: Question) -> _Asked:
     start = time.perf_counter()
-    found = await assistant.recall(question.text, max(DEPTHS))
+    found = await assistant.memory.recall(question.text, max(DEPTHS))
     seconds = time.perf_counter() - start
-    return _Asked(question, found, await assistant.recall(question.text, DEEP), seconds)
+    return _Asked(question, found, await assistant.memory.recall(question.text, DEEP), seconds)
 
 
 def _report(

@@ -94,6 +94,33 @@ def restore(
 
 
 @app.command()
+def never(
+    pattern: Annotated[
+        str | None, typer.Argument(metavar="[PATTERN]", help='Words; * for any letters or words: "salar*".')
+    ] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the patterns.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the pattern off the list.")] = False,
+    as_json: opt.AsJson = False,
+    data_dir: opt.DataDir = None,
+    user: opt.User = None,
+) -> None:
+    """Never remember what holds these words; shows what is remembered of it already."""
+    from memagent.cli import consent, render
+
+    if (pattern is None) != list_them or (remove and pattern is None):
+        raise typer.BadParameter("give a PATTERN, or --list")
+    with opt.look_up(data_dir, user) as agent:
+        if pattern is None:
+            render.show(agent.never_list(), as_json=as_json, view=consent.patterns_view)
+        elif remove:
+            agent.allow(pattern)
+            render.show(agent.never_list(), as_json=as_json, view=consent.patterns_view)
+        else:
+            found = agent.never(pattern)
+            render.show(found, as_json=as_json, view=lambda memories: consent.never_view(pattern, memories))
+
+
+@app.command()
 def show(memory_id: MemoryId, as_json: opt.AsJson = False, data_dir: opt.DataDir = None, user: opt.User = None) -> None:
     """Show one memory with where it comes from."""
     from memagent.cli import render

@@ -10,12 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memagent.cli import explained, render
+from memagent.cli import consent, explained, render
 from memagent.cli.stream import compacted_line
 from memagent.errors import MemagentError
 
 if TYPE_CHECKING:
     from memagent import Agent
+
+
+PRIVATE = "this session is private: what is said stays in its history and becomes no memory"
 
 
 class UnknownCommandError(MemagentError):
@@ -108,6 +111,20 @@ def _forget(agent: Agent, console: Console, memory_id: str) -> None:
     )
 
 
+def _private(agent: Agent, console: Console, wanted: str) -> None:
+    if wanted not in ("", "on", "off"):
+        raise UnknownCommandError("/private takes on, off, or nothing to ask")
+    private = agent.private({"on": True, "off": False}.get(wanted))
+    console.print(Text(PRIVATE if private else "this session is not private"))
+
+
+def _never(agent: Agent, console: Console, pattern: str) -> None:
+    if not pattern:
+        console.print(consent.patterns_view(agent.never_list()))
+        return
+    console.print(consent.never_view(pattern, agent.never(pattern)))
+
+
 def _sessions(agent: Agent, console: Console, _argument: str) -> None:
     console.print(render.sessions_table(agent.sessions()))
 
@@ -137,6 +154,8 @@ COMMANDS = {
     "/history": Command("QUERY", "find what was said or returned by tools, in all sessions", _history),
     "/remember": Command("TEXT", "remember a statement", _remember),
     "/forget": Command("ID", "stop recalling a memory", _forget),
+    "/private": Command("[on|off]", "whether anything said here may be remembered elsewhere", _private),
+    "/never": Command("[PATTERN]", "what is never to be remembered: words, with * for any", _never),
     "/sessions": Command("", "list the sessions", _sessions),
     "/new": Command("", "begin a new session", _new),
     "/help": Command("", "this list", _help),

@@ -13,9 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from memagent.memory.asking import content_of
 from memagent.memory.episodes import episode_id
 from memagent.memory.hits import HistoryHit, Place, hit_of, ranked
+from memagent.memory.never import NeverPatterns
 from memagent.memory.passages import context_of, passages_of, searched_text, units_of
 from memagent.memory.recall import Recaller
-from stores.base import BlobStore, HistoryIndex, Journal, MemoryTable, Passage, PassageHit
+from stores.base import BlobStore, HistoryIndex, Journal, MemoryTable, NeverList, Passage, PassageHit
 from stores.errors import BlobMissingError, StoreCorruptError
 from stores.records import MemoryState, Message, Scope
 from stores.terms import document_terms, query_terms
@@ -39,7 +40,8 @@ class HistorySearch:
     """Searches one store. ``recaller`` also finds by meaning; without it, words decide alone.
 
     An exchange that is not to be remembered is part of its session's history: the person finds it, and so
-    does a model that talks in that session; a model in another session does not. A message whose memory
+    does a model that talks in that session; a model in another session does not. The same holds for what
+    matches a pattern of the person's never-list. A message whose memory
     the person made forgotten is found by the person only.
     """
 
@@ -50,6 +52,7 @@ class HistorySearch:
         history: HistoryIndex,
         blobs: BlobStore,
         memories: MemoryTable | None = None,
+        never: NeverList | None = None,
         recaller: Recaller | None = None,
         deadline_seconds: float = 3.0,
     ) -> None:
@@ -57,6 +60,7 @@ class HistorySearch:
         self._history = history
         self._blobs = blobs
         self._memories = memories
+        self._never = never
         self._recaller = recaller
         self._deadline_seconds = deadline_seconds
         self._one_at_a_time = asyncio.Lock()
@@ -163,6 +167,11 @@ class HistorySearch:
         if shown_in is None:
             return hidden
         hidden |= {key for key, entry in entries.items() if not entry.remember and key[0] != shown_in}
+        if self._never is not None:
+            never = NeverPatterns(await self._never.list(scope))
+            hidden |= {
+                key for key, entry in entries.items() if key[0] != shown_in and never.matching(searched_text(entry))
+            }
         if self._memories is not None:
             keys = {episode_id(entry): key for key, entry in entries.items()}
             memories = await self._memories.get(scope, list(keys))

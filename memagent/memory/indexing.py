@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -17,16 +17,18 @@ from filelock import FileLock, Timeout
 
 from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
-from memagent.memory.episodes import memories_of
+from memagent.memory.episodes import memories_of, taken_back_by
 from memagent.memory.generations import others
-from stores.base import Generations, Journal, MemoryTable, Outbox, VectorIndex
+from memagent.memory.never import NeverPatterns
+from stores.base import Generations, Journal, MemoryFinder, MemoryTable, NeverList, Outbox, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
-from stores.records import IndexTask, MemoryState, Scope
+from stores.records import IndexTask, Mark, Memory, MemoryState, Message, Scope, Source
 
 POLL_SECONDS = 0.5
 """How often a process looks for what others have written."""
 BATCH = 256
 JOURNAL_BATCH = 500
+TAKEN_BACK = "the person said that it is not to be remembered"
 
 
 class Indexer:
@@ -38,6 +40,8 @@ class Indexer:
         journal: Journal,
         memories: MemoryTable,
         outbox: Outbox,
+        finder: MemoryFinder,
+        never: NeverList,
         vectors: VectorIndex,
         embedding: EmbeddingService,
         generations: Generations,
@@ -48,6 +52,8 @@ class Indexer:
         self._journal = journal
         self._memories = memories
         self._outbox = outbox
+        self._finder = finder
+        self._never = never
         self._vectors = vectors
         self._embedding = embedding
         self._generations = generations
@@ -93,8 +99,27 @@ class Indexer:
         cursor = await self._memories.cursor(scope)
         while entries := await self._journal.since(scope, cursor, limit=JOURNAL_BATCH):
             cursor = entries[-1].position
-            await self._memories.put_episodes(scope, memories_of(entries, self._clock()), cursor=cursor)
+            never = NeverPatterns(await self._never.list(scope))
+            await self._take_back(scope, entries)
+            await self._memories.put_episodes(scope, memories_of(entries, self._clock(), never), cursor=cursor)
             self.wake()
+
+    async def _take_back(self, scope: Scope, entries: Sequence[Message | Mark]) -> None:
+        """What the person said is not to be remembered after all loses its memories, before the cursor moves: a
+        crash in between takes it back once more. A fact with other sources stays, without these."""
+        keys = {key for entry in entries if isinstance(entry, Mark) for key in taken_back_by(entry)}
+        if not keys:
+            return
+        changed: list[Memory] = []
+        sources = [Source(session_id=session_id, entry_id=entry_id) for session_id, entry_id in sorted(keys)]
+        for memory in await self._finder.from_entries(scope, sources):
+            left = tuple(s for s in memory.sources if (s.session_id, s.entry_id) not in keys)
+            if left:
+                changed.append(memory.model_copy(update={"sources": left}))
+            elif memory.state is not MemoryState.FORGOTTEN:
+                changes = {"state": MemoryState.FORGOTTEN, "version": memory.version + 1, "reason": TAKEN_BACK}
+                changed.append(memory.model_copy(update=changes))
+        await self._memories.put(scope, changed)
 
     @property
     def trouble(self) -> str | None:
