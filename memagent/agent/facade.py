@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 from memagent.agent.assistant import Reply
 from memagent.agent.construction import Construction
 from memagent.agent.learning_control import Extraction
+from memagent.agent.memory_story import MemoryStory
 from memagent.agent.reading_back import Selection
 from memagent.agent.replaying import Replay
 from memagent.agent.upkeep import Checkup
@@ -103,6 +104,11 @@ class Agent(Construction):
     ) -> list[Memory]:
         """Memories, newest first; ``state`` None: in any state; ``kind`` None: episodes too."""
         return self._call(self._assistant.memory.list(state, kind))
+
+    def show(self, memory_id: str) -> MemoryStory:
+        """A memory with the entries it came from, its earlier versions and what took whose place. Raises
+        NotFoundError."""
+        return self._call(self._assistant.memory.show(memory_id))
 
     def forget(self, memory_id: str) -> Memory:
         """Takes a memory out of recall and prompts; it can be restored. Raises NotFoundError."""
@@ -315,6 +321,10 @@ class AsyncAgent(Construction):
     ) -> list[Memory]:
         """See `Agent.memories`."""
         return await self._call(self._assistant.memory.list(state, kind))
+
+    async def show(self, memory_id: str) -> MemoryStory:
+        """See `Agent.show`."""
+        return await self._call(self._assistant.memory.show(memory_id))
 
     async def forget(self, memory_id: str) -> Memory:
         """See `Agent.forget`."""

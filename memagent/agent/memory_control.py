@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from memagent.agent.memory_story import MemoryStory, story_of
 from memagent.agent.privacy import Privacy
 from memagent.agent.rooms import Rooms
 from memagent.context.directives.sentences import sentences
@@ -126,6 +127,11 @@ class MemoryControl:
         return found[0] if found else None
 
     # --- changing ------------------------------------------------------------------------------
+
+    async def show(self, memory_id: str) -> MemoryStory:
+        """A memory with its sources and its history. Raises NotFoundError."""
+        self._check_open()
+        return await story_of(self._rooms, memory_id)
 
     async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
         """Forgets or restores a memory, also where the window shows it. Raises NotFoundError for an id this user
