@@ -99,6 +99,11 @@ def is_for_verdicts(body: dict[str, Any] | None) -> bool:
     return _begins_with(body, "reconcile")
 
 
+def is_own(body: dict[str, Any] | None) -> bool:
+    """Whether memagent asks for itself, not to answer the person."""
+    return is_for_summary(body) or is_for_facts(body) or is_for_verdicts(body)
+
+
 Step = Reply | Failure | str | Callable[[dict[str, Any]], Any]
 
 
