@@ -9,6 +9,9 @@ opening a collection and writing happen under a file lock, and a handle that was
 write reopens before it writes. Queries of an open collection need no lock. A process that dies
 while the files change ruins them too: the next to open them raises StoreCorruptError, then
 `ChromaVectorIndex.clear` and a rebuild (`Outbox.requeue`) help.
+
+Chroma leaves the bytes of what it deletes in its files. `ChromaVectorIndex.rewrite` copies the rest to fresh
+files, which take the old ones' place; every handle looks at each query whether that has happened.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from uuid import uuid4
 import numpy as np
 from chromadb import Collection
 from chromadb.api.client import Client
+from chromadb.api.collection_configuration import CreateCollectionConfiguration
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 
@@ -41,6 +45,7 @@ T = TypeVar("T")
 _Row = np.ndarray[Any, np.dtype[np.float32]]
 
 _CHUNKS = "chunks"
+_COSINE: CreateCollectionConfiguration = {"hnsw": {"space": "cosine"}}
 _FETCH_FACTOR = 2
 """How many chunks are asked for at first for each memory wanted."""
 
@@ -67,7 +72,7 @@ class ChromaVectorIndex:
         self._gate = threading.Lock()
         self._client: Client | None = None
         self._spelling: str | None = None
-        self._token = ""
+        self._token = self._swapped = ""
         self._collections: dict[str, Collection] = {}
 
     async def put(self, scope: Scope, generation: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
@@ -98,6 +103,22 @@ class ChromaVectorIndex:
             with self._alone():
                 self._release()
                 self._folder.clear()
+
+        await self._run(work)
+
+    async def rewrite(self, without: Iterable[str]) -> None:
+        """A crash in the middle leaves the old files, or a StoreCorruptError for the next who opens them."""
+        gone = frozenset(without)
+
+        def work() -> None:
+            with self._alone():
+                self._release()
+                self._folder.check_whole()
+                fresh = self._folder.begin_fresh()
+                if (self._folder.path / "chroma.sqlite3").exists():
+                    self._copy(fresh, gone)
+                    self._release()
+                self._folder.swap(uuid4().hex)
 
         await self._run(work)
 
@@ -138,6 +159,7 @@ class ChromaVectorIndex:
                 raise StoreCorruptError(DAMAGED) from error
             raise
         self._client, self._spelling, self._token = client, spelling, uuid4().hex
+        self._swapped = self._folder.swapped()
         return client
 
     def _release(self) -> None:
@@ -175,9 +197,7 @@ class ChromaVectorIndex:
         except NotFoundError:
             if not make:
                 return None
-            collection = client.get_or_create_collection(
-                name, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
-            )
+            collection = client.get_or_create_collection(name, configuration=_COSINE, embedding_function=None)
         # Chroma keeps an existing collection's space whatever is asked for.
         configuration = cast(Mapping[str, Mapping[str, object] | None], collection.configuration_json)
         space = (configuration.get("hnsw") or {}).get("space")
@@ -201,7 +221,22 @@ class ChromaVectorIndex:
                 with self._folder.writing(self._token):
                     _replace(collection, arrays, self._open().get_max_batch_size())
 
+    def _copy(self, fresh: Path, gone: frozenset[str]) -> None:
+        """Writes all collections, without these memories, to another folder."""
+        settings = Settings(is_persistent=True, persist_directory=str(fresh), anonymized_telemetry=False)
+        target = Client(settings=settings)
+        try:
+            for name in [collection.name for collection in self._open().list_collections()]:
+                collection = self._load(name)
+                copy = target.create_collection(name, configuration=_COSINE, embedding_function=None)
+                if collection is not None:
+                    _copy_rows(collection, copy, gone, target.get_max_batch_size())
+        finally:
+            target.close()
+
     def _query(self, name: str, vector: bytes, limit: int) -> list[VectorHit]:
+        if self._client is not None and self._folder.swapped() != self._swapped:
+            self._release()
         collection = self._collection(name)
         if collection is None:
             return []
@@ -245,6 +280,17 @@ def _replace(collection: Collection, vectors: Mapping[str, Sequence[_Row]], most
             ids=[id_ for id_, _, _ in some],
             embeddings=np.stack([chunk for _, chunk, _ in some]),
             metadatas=[metadata for _, _, metadata in some],  # pyright: ignore[reportArgumentType]
+        )
+
+
+def _copy_rows(source: Collection, target: Collection, gone: frozenset[str], most: int) -> None:
+    kept = [id_ for id_ in source.get(include=[])["ids"] if id_.rpartition("#")[0] not in gone]
+    for ids in _batches(kept, most):
+        found = source.get(ids=list(ids), include=["embeddings", "metadatas"])
+        target.add(
+            ids=found["ids"],
+            embeddings=np.asarray(found["embeddings"], dtype=np.float32),
+            metadatas=found["metadatas"],
         )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stores.base import (
+    Eraser,
     HistoryIndex,
     Jobs,
     Journal,
@@ -16,8 +17,10 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
+    Receipts,
 )
 from stores.sql.database import Database, open_database
+from stores.sql.erasing import SqlEraser
 from stores.sql.finding import SqlMemoryFinder
 from stores.sql.history import SqlHistoryIndex
 from stores.sql.jobs import SqlJobs
@@ -28,6 +31,7 @@ from stores.sql.manifests import SqlManifests
 from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
+from stores.sql.receipts import SqlReceipts
 
 __all__ = ["Database", "SqlStores", "open_sql"]
 
@@ -46,6 +50,8 @@ class SqlStores:
     never: NeverList
     ledger: Ledger
     manifests: Manifests
+    eraser: Eraser
+    receipts: Receipts
     database: Database
 
     async def close(self) -> None:
@@ -72,5 +78,7 @@ def open_sql(location: str | Path) -> SqlStores:
         never=SqlNeverList(database),
         ledger=SqlLedger(database),
         manifests=SqlManifests(database),
+        eraser=SqlEraser(database),
+        receipts=SqlReceipts(database),
         database=database,
     )

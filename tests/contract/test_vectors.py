@@ -325,3 +325,103 @@ async def check_puts(vectors: ChromaVectorIndex, puts: list[dict[str, list[int]]
     similarities = [hit.similarity for hit in hits]
     assert similarities == sorted(similarities, reverse=True)
     assert await vectors.count(U1, generation) == len(best)
+
+
+# --- rewriting ---------------------------------------------------------------------------------
+
+
+def _bytes(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+def _unit(name: str, number: int) -> bytes:
+    row = np.frombuffer(spread(name, number), dtype=np.float32)
+    return (row / np.linalg.norm(row)).astype(np.float32).tobytes()
+
+
+async def test_rewritten_files_hold_nothing_of_what_was_removed(tmp_path: Path) -> None:
+    index = ChromaVectorIndex(tmp_path / "vectors")
+    # Chroma keeps vectors with the length 1, here and in its log
+    many = {f"m{number}": [_unit("vectors", number), _unit("more", number)] for number in range(1_500)}
+    await index.put(U1, "g", many)
+    await index.put(U2, "g", {"m7": [angle(5)], "theirs": [angle(10)]})
+    await index.put(U1, "other", {"m7": [angle(20)], "m8": [angle(70)]})
+    await index.put(U1, "g", {"m7": []})
+    assert many["m7"][0] in _bytes(tmp_path)
+    await index.rewrite({"m7", "nobody"})
+    left = _bytes(tmp_path)
+    for gone in (*many["m7"], b"m7#0"):
+        assert gone not in left
+    assert many["m8"][0] in left
+    assert await index.count(U1, "g") == 1_499
+    hit, *_ = await index.query(U1, "g", many["m8"][1], limit=3)
+    assert hit.memory_id == "m8"
+    assert await ids(index, 12, scope=U2) == ["theirs"]
+    assert [h.memory_id for h in await index.query(U1, "other", angle(20), limit=5)] == ["m8"]
+    await index.put(U1, "g", {"m8": [spread("new", 1)]})  # its chunks are still known
+    assert await index.count(U1, "g") == 1_499
+    await index.rewrite([])
+    assert await index.count(U1, "g") == 1_499
+    await index.close()
+    assert os.listdir(tmp_path) == ["vectors"]
+
+
+async def test_rewriting_an_empty_index(vectors: ChromaVectorIndex) -> None:
+    await vectors.rewrite(["a"])
+    await vectors.put(U1, "g", {"a": [angle(0)]})
+    await vectors.rewrite(["a"])
+    assert await ids(vectors, 0) == []
+    await vectors.put(U1, "g", {"a": [angle(0)]})
+    assert await ids(vectors, 0) == ["a"]
+
+
+async def test_another_handle_notices_that_the_files_were_rewritten(tmp_path: Path) -> None:
+    one, other = ChromaVectorIndex(tmp_path / "v"), ChromaVectorIndex(tmp_path / "v")
+    await one.put(U1, "g", {"a": [angle(0)], "b": [angle(40)]})
+    assert await ids(other, 0) == ["a", "b"]
+    await one.rewrite(["a"])
+    assert await ids(other, 0) == ["b"]
+    await other.put(U1, "g", {"c": [angle(5)]})
+    await one.reopen()
+    assert await ids(one, 0) == ["c", "b"]
+    await one.clear()
+    assert await ids(other, 0) == []
+    for index in (one, other):
+        await index.close()
+
+
+@pytest.mark.parametrize("moved", [0, 1, 99])
+async def test_a_death_while_files_are_swapped_is_noticed(
+    tmp_path: Path, moved: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = ChromaVectorIndex(tmp_path / "v")
+    await index.put(U1, "g", {"a": [angle(0)], "b": [angle(40)]})
+    secret = angle(0)
+    rename, done = Path.rename, 0
+
+    class DeathError(BaseException):
+        pass
+
+    def dying(self: Path, target: Path) -> Path:
+        nonlocal done
+        if ".fresh" in str(self):
+            if done == moved:
+                raise DeathError
+            done += 1
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", dying)
+    try:
+        await index.rewrite(["a"])
+    except DeathError:
+        monkeypatch.setattr(Path, "rename", rename)
+        with pytest.raises(StoreCorruptError):
+            await index.query(U1, "g", angle(0), limit=1)
+        with pytest.raises(StoreCorruptError):
+            await index.rewrite(["a"])
+        await index.clear()
+        assert await ids(index, 0) == []
+    else:
+        assert moved == 99
+    assert secret not in _bytes(tmp_path)
+    await index.close()
