@@ -20,6 +20,7 @@ from stores.records import Scope
 from tests.contract.samples import U1, U2, WEIRD_SCOPES, angle, vector
 from tests.contract.vector_worker import spread, start
 from tests.contract.worker import finish
+from tests.residue import files_with, files_with_vector
 
 
 async def ids(index: VectorIndex, degrees: float, *, limit: int = 10, scope: Scope = U1) -> list[str]:
@@ -330,29 +331,21 @@ async def check_puts(vectors: ChromaVectorIndex, puts: list[dict[str, list[int]]
 # --- rewriting ---------------------------------------------------------------------------------
 
 
-def _bytes(folder: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
-
-
-def _unit(name: str, number: int) -> bytes:
-    row = np.frombuffer(spread(name, number), dtype=np.float32)
-    return (row / np.linalg.norm(row)).astype(np.float32).tobytes()
-
-
 async def test_rewritten_files_hold_nothing_of_what_was_removed(tmp_path: Path) -> None:
     index = ChromaVectorIndex(tmp_path / "vectors")
-    # Chroma keeps vectors with the length 1, here and in its log
-    many = {f"m{number}": [_unit("vectors", number), _unit("more", number)] for number in range(1_500)}
+    many = {f"m{number}": [spread("vectors", number), spread("more", number)] for number in range(1_500)}
     await index.put(U1, "g", many)
     await index.put(U2, "g", {"m7": [angle(5)], "theirs": [angle(10)]})
     await index.put(U1, "other", {"m7": [angle(20)], "m8": [angle(70)]})
     await index.put(U1, "g", {"m7": []})
-    assert many["m7"][0] in _bytes(tmp_path)
+    assert files_with(tmp_path, b"m7#0")
+    for chunk in many["m7"]:
+        assert files_with_vector(tmp_path, chunk)
     await index.rewrite({"m7", "nobody"})
-    left = _bytes(tmp_path)
-    for gone in (*many["m7"], b"m7#0"):
-        assert gone not in left
-    assert many["m8"][0] in left
+    assert files_with(tmp_path, b"m7#0") == []
+    for chunk in many["m7"]:
+        assert files_with_vector(tmp_path, chunk) == []
+    assert files_with_vector(tmp_path, many["m8"][0])
     assert await index.count(U1, "g") == 1_499
     hit, *_ = await index.query(U1, "g", many["m8"][1], limit=3)
     assert hit.memory_id == "m8"
@@ -396,7 +389,6 @@ async def test_a_death_while_files_are_swapped_is_noticed(
 ) -> None:
     index = ChromaVectorIndex(tmp_path / "v")
     await index.put(U1, "g", {"a": [angle(0)], "b": [angle(40)]})
-    secret = angle(0)
     rename, done = Path.rename, 0
 
     class DeathError(BaseException):
@@ -423,5 +415,5 @@ async def test_a_death_while_files_are_swapped_is_noticed(
         assert await ids(index, 0) == []
     else:
         assert moved == 99
-    assert secret not in _bytes(tmp_path)
+    assert files_with(tmp_path, b"a#0") == []
     await index.close()
