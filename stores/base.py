@@ -418,10 +418,10 @@ class Eraser(Protocol):
         their sessions' titles and counts are made anew of the messages that are not erased."""
         ...
 
-    async def remove_memories(self, scope: Scope, ids: Collection[str]) -> int:
+    async def remove_memories(self, scope: Scope, ids: Collection[str], *, history_of: Collection[str] = ()) -> int:
         """Removes memories with their words, sources, earlier versions and outbox rows, queues the removal of
         their vectors, and says how many there were. Other scopes' memories with these ids are only queued, to
-        be put into the vector index again."""
+        be put into the vector index again. Of ``history_of`` only the earlier versions go."""
         ...
 
     async def remove_texts(

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from memagent.agent.assistant import Assistant, Reply
+from memagent.agent.keeping_faces import AsyncKeepingFace, KeepingFace
 from memagent.agent.loop_thread import LoopThread, shared_loop
 from memagent.agent.reading_back import Selection
 from memagent.agent.replaying import Replay
@@ -95,7 +96,7 @@ class _Facade:
         return self._assistant.session_id
 
 
-class Agent(_Facade):
+class Agent(_Facade, KeepingFace):
     """A memory-centric agent, synchronous. Also a context manager. Safe to use from several threads; one
     message is answered at a time."""
 
@@ -230,7 +231,7 @@ class Agent(_Facade):
     def checkup(self, *, collect: bool = False) -> Checkup:
         """What is kept where, and which of this user's stored outputs nothing refers to any more and why;
         ``collect`` removes those. Raises StoreError."""
-        return self._call(self._assistant.checkup(collect))
+        return self._call(self._assistant.keeping.checkup(collect))
 
     def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """The manifests of a session's newest prompts (this session's by default), newest first."""
@@ -275,7 +276,7 @@ class Agent(_Facade):
         self._call(self._assistant.close())
 
 
-class AsyncAgent(_Facade):
+class AsyncAgent(_Facade, AsyncKeepingFace):
     """A memory-centric agent for coroutines, in any event loop. Every method does what its namesake of
     `Agent` does."""
 
@@ -400,7 +401,7 @@ class AsyncAgent(_Facade):
 
     async def checkup(self, *, collect: bool = False) -> Checkup:
         """See `Agent.checkup`."""
-        return await self._call(self._assistant.checkup(collect))
+        return await self._call(self._assistant.keeping.checkup(collect))
 
     async def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """See `Agent.manifests`."""

@@ -18,6 +18,7 @@ from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
 from stores.base import (
     BlobStore,
+    Eraser,
     HistoryIndex,
     Jobs,
     Journal,
@@ -28,6 +29,7 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
+    Receipts,
     VectorIndex,
 )
 from stores.records import Scope
@@ -57,6 +59,8 @@ class Stores:
     vectors: VectorIndex
     ledger: Ledger
     manifests: Manifests
+    eraser: Eraser
+    receipts: Receipts
     blobs: BlobStore
     close: Callable[[], Awaitable[None]]
 

@@ -20,7 +20,7 @@ def memories_of(entries: Iterable[Message | Mark], now: datetime) -> list[Memory
     memories: list[Memory] = []
     for entry in entries:
         if isinstance(entry, Mark):
-            if entry.what is MarkKind.REMEMBERED:
+            if entry.what is MarkKind.REMEMBERED and not entry.erased:
                 memories.append(fact_of(entry, now))
         elif entry.role in _TRUST and entry.remember and entry.content.strip():
             memories.append(_episode_of(entry, now))

@@ -114,15 +114,15 @@ class SqlEraser:
 
         return await self._database.write(work) if entries else 0
 
-    async def remove_memories(self, scope: Scope, ids: Collection[str]) -> int:
+    async def remove_memories(self, scope: Scope, ids: Collection[str], *, history_of: Collection[str] = ()) -> int:
         def work(connection: Connection) -> int:
             take_turn(connection, Turn.MEMORIES)
-            count = 0
-            for some in batches(sorted(set(ids))):
-                count += _remove_memories(connection, self._terms, scope, some)
-            return count
+            for some in batches(sorted(set(history_of))):
+                numbers = select(memories.c.number).where(memories.c.scope == scope, memories.c.id.in_(list(some)))
+                connection.execute(delete(memory_versions).where(memory_versions.c.memory_number.in_(numbers)))
+            return sum(_remove_memories(connection, self._terms, scope, some) for some in batches(sorted(set(ids))))
 
-        return await self._database.write(work) if ids else 0
+        return await self._database.write(work) if ids or history_of else 0
 
     async def remove_texts(
         self, scope: Scope, hashes: Collection[str], *, details: Mapping[tuple[str, int], str] | None = None
