@@ -261,8 +261,8 @@ class Outbox(Protocol):
         """The largest number such that it and all below are done; 0 at first."""
         ...
 
-    async def open_count(self, scope: Scope | None = None) -> int:
-        """How many tasks are not done, of one scope or of all."""
+    async def open_count(self, scope: Scope | None = None, *, memory_ids: Collection[str] | None = None) -> int:
+        """How many tasks are not done, of one scope or of all; or only those of these memories."""
         ...
 
     async def requeue(self, scope: Scope | None = None) -> int:

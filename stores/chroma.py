@@ -38,6 +38,7 @@ from chromadb.errors import ChromaError, NotFoundError
 
 from stores.base import VectorHit
 from stores.errors import DiskFullError, StoreBusyError, StoreClosedError, StoreCorruptError, StoreError
+from stores.hnsw_files import blank_unused
 from stores.records import Scope
 from stores.shared_folder import DAMAGED, SharedFolder
 
@@ -74,6 +75,7 @@ class ChromaVectorIndex:
         self._spelling: str | None = None
         self._token = self._swapped = ""
         self._collections: dict[str, Collection] = {}
+        self._blanked: dict[Path, int] = {}
 
     async def put(self, scope: Scope, generation: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
         """A crash in the middle leaves a state that a repeat of the call sets right."""
@@ -206,6 +208,7 @@ class ChromaVectorIndex:
         before = self._folder.file_times()
         with self._folder.writing(self._folder.last_writer()):
             collection.get(limit=1, include=[])
+            blank_unused(self._folder.path, self._blanked)
         if self._folder.file_times() != before:
             self._folder.sign(self._token)
         self._collections[name] = collection
@@ -220,6 +223,7 @@ class ChromaVectorIndex:
             if collection is not None:
                 with self._folder.writing(self._token):
                     _replace(collection, arrays, self._open().get_max_batch_size())
+                    blank_unused(self._folder.path, self._blanked)
 
     def _copy(self, fresh: Path, gone: frozenset[str]) -> None:
         """Writes all collections, without these memories, to another folder."""
@@ -233,6 +237,7 @@ class ChromaVectorIndex:
                     _copy_rows(collection, copy, gone, target.get_max_batch_size())
         finally:
             target.close()
+        blank_unused(fresh, {})
 
     def _query(self, name: str, vector: bytes, limit: int) -> list[VectorHit]:
         if self._client is not None and self._folder.swapped() != self._swapped:

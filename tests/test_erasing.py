@@ -11,10 +11,9 @@ import pytest
 from memagent import Agent, tool
 from memagent.errors import MemagentError, NotFoundError
 from memagent.testing import WordEmbedder
-from stores.records import ToolCall
 from tests.agents import agent_on, async_agent_on
 from tests.residue import files_with, files_with_vector
-from tests.scripted_server import Reply, ScriptedServer
+from tests.scripted_server import ScriptedServer, call
 
 SECRET = "the vault opens with xylocarp seven seven four one"
 RARE = b"xylocarp"
@@ -82,10 +81,11 @@ def test_what_was_typed_and_tools_and_outputs_go_too(tmp_path: Path) -> None:
         """Looks it up."""
         return f"{SECRET}\n" + "\n".join(f"line {n} of much more" for n in range(4_000))
 
-    call = Reply(calls=[ToolCall(id="c1", name="look_up", arguments=json.dumps({}))])
-    with ScriptedServer(call, "found", default="ok") as server, agent_on(server, tmp_path, tools=[look_up]) as agent:
+    steps = [call("look_up"), "found"]
+    with ScriptedServer(steps, default="ok") as server, agent_on(server, tmp_path, tools=[look_up]) as agent:
         (tmp_path / "input_history").write_text(
-            f"\n# 2026-01-01 10:00:00\n+hello\n\n# 2026-01-01 10:01:00\n+two\n+{SECRET}\n\n# 2026-01-01 10:02:00\n+bye\n"
+            f"\n# 2026-01-01 10:00:00\n+hello\n\n# 2026-01-01 10:01:00\n+two\n+{SECRET}\n"
+            "\n# 2026-01-01 10:02:00\n+bye\n"
         )
         (tmp_path / "memagent.db.before-0005").write_text(SECRET)
         agent.ask("look it up")
@@ -193,15 +193,17 @@ def compacted(agent: Agent) -> None:
     agent.ask("and more")
 
 
-def answer(body: dict[str, Any]) -> str:
-    text = json.dumps(body["messages"])
-    if "xylocarp" in text and "PERSON" in text:
+def told(body: dict[str, Any]) -> str:
+    if "xylocarp" in json.dumps(body["messages"]):
         return "They spoke of the garden. The vault opens with xylocarp seven seven four one."
-    return "They spoke of the garden and its trees." if "PERSON" in text else "d'accord"
+    return "They spoke of the garden and its trees."
 
 
 def test_summaries_and_quoted_instructions_are_made_anew(tmp_path: Path) -> None:
-    with ScriptedServer(default=answer) as server, agent_on(server, tmp_path, window_tokens=4_096) as agent:
+    with (
+        ScriptedServer(default="d'accord", summary=told) as server,
+        agent_on(server, tmp_path, window_tokens=4_096) as agent,
+    ):
         compacted(agent)
         assert agent.compact()
         assert "xylocarp" in agent.summaries()[0].text

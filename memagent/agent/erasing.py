@@ -7,6 +7,7 @@ and whoever opens this user's data finishes it. The last step searches every fil
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -36,6 +37,8 @@ from stores.records import Job, Mark, MarkKind, Message, Source
 
 LOCK_NAME = "erase.lock"
 LOCK_SECONDS = 60.0
+WRITER_SECONDS = 30.0
+WRITER_POLL_SECONDS = 0.1
 ROUNDS = 3
 """Another process may put something back that it had read before: then all steps are done again."""
 OUT_OF_REACH = (
@@ -245,11 +248,24 @@ class Erasing:
         folder = self._rooms.settings.data_dir / VECTORS_NAME
         if not plan.memories or not await asyncio.to_thread(folder.exists):
             return
-        try:
-            await self._stores.vectors.rewrite(plan.memories)
-        except StoreCorruptError:  # a crash ruined it: the memories that are left make it anew
-            await self._stores.vectors.clear()
-            await self._stores.outbox.requeue()
+        async with self._rooms.indexer.writing_stopped() as nobody_writes:
+            if not nobody_writes:
+                await self._await_other_writer(plan)
+            try:
+                await self._stores.vectors.rewrite(plan.memories)
+            except StoreCorruptError:  # a crash ruined it: the memories that are left make it anew
+                await self._stores.vectors.clear()
+                await self._stores.outbox.requeue()
+        self._rooms.indexer.wake()
+
+    async def _await_other_writer(self, plan: ErasePlan) -> None:
+        """Until the process that writes vectors has done what was queued for these memories: then it is at work
+        on none of them any more."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WRITER_SECONDS):
+                # another process cannot set an event here
+                while await self._stores.outbox.open_count(self._scope, memory_ids=plan.memories):  # noqa: ASYNC110
+                    await asyncio.sleep(WRITER_POLL_SECONDS)
 
     # --- searching -----------------------------------------------------------------------------
 

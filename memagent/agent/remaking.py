@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from memagent import prompts
 from memagent.agent.rooms import Rooms
 from memagent.context.material import Source as Material
 from memagent.context.material import exchange_unit, sources
 from memagent.context.render import ContextBlock, build_exchange
-from memagent.context.summary import extract_leaf
+from memagent.context.summary import extract_leaf, leaf_limit
 from memagent.context.view import Summary, summary_of
 from memagent.llm.tokens import TokenCounter
 from memagent.memory.erase import ErasePlan
 from stores.records import Mark, Message
 
+MOST_RAW = 200
+"""What an extract may take even where the summary took less."""
 _ANY_ROOM = 1 << 40
 
 
@@ -56,5 +59,6 @@ class Remaker:
         if not units:
             return summary.model_copy(update={"text": "", "tokens": 0, "made_by": "model"})
         (source,) = sources(units, _ANY_ROOM, counter)
-        text = await asyncio.to_thread(extract_leaf, source, summary.tokens, counter.text)
+        limit_raw = max(summary.tokens, leaf_limit(source.tokens_raw, MOST_RAW)) + counter.text(prompts.text("extract"))
+        text = await asyncio.to_thread(extract_leaf, source, limit_raw, counter.text)
         return summary.model_copy(update={"text": text, "tokens": counter.text(text), "made_by": "extract"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from datetime import datetime
 from pathlib import Path
 
@@ -52,6 +52,7 @@ class Indexer:
         self._clock = clock
         self._notify = notify
         self._wake = asyncio.Event()
+        self._batch = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._holding = False
         self._damaged = False
@@ -124,6 +125,23 @@ class Indexer:
             return max(1, await self._outbox.open_count(scope))
         return await self._outbox.open_count(scope)
 
+    @contextlib.asynccontextmanager
+    async def writing_stopped(self) -> AsyncGenerator[bool]:
+        """Inside, this process writes no vectors. False: another process may be writing some."""
+        async with self._batch:
+            if self._holding or self._lock is None:
+                yield True
+                return
+            try:
+                self._lock.acquire(blocking=False)
+            except Timeout:
+                yield False
+                return
+            try:
+                yield True
+            finally:
+                self._lock.release()
+
     async def close(self) -> None:
         """Stops; what is not written yet is written by whoever comes next."""
         if self._task is not None:
@@ -138,9 +156,10 @@ class Indexer:
         while True:
             busy = False
             try:
-                if await self._hold():
-                    await self._make_whole()
-                    busy = await self._write_batch()
+                async with self._batch:
+                    if await self._hold():
+                        await self._make_whole()
+                        busy = await self._write_batch()
             except (StoreError, EmbedderError) as error:
                 self._say(f"memories could not be indexed and will be tried again: {error}")
             self._looked = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import struct
 from pathlib import Path
 
 import chromadb
@@ -357,6 +358,33 @@ async def test_rewritten_files_hold_nothing_of_what_was_removed(tmp_path: Path) 
     assert await index.count(U1, "g") == 1_499
     await index.close()
     assert os.listdir(tmp_path) == ["vectors"]
+
+
+def unused_rooms(folder: Path) -> list[bytes]:
+    """Of all vector files, what stands behind the vectors they say they have."""
+    found: list[bytes] = []
+    for file in folder.rglob("data_level0.bin"):
+        _, _, _, count, each, _ = struct.unpack_from("<i5Q", (file.parent / "header.bin").read_bytes())
+        found.append(file.read_bytes()[count * each :])
+    return found
+
+
+async def test_files_hold_nothing_of_the_process_s_memory(tmp_path: Path) -> None:
+    """hnswlib writes the room for further vectors as it finds it in memory: other vectors, often."""
+    index = ChromaVectorIndex(tmp_path / "v")
+    for size in (1, 120, 1_100, 1_300):
+        await index.put(U1, "g", {f"m{number}": [spread("vectors", number)] for number in range(size)})
+        await index.put(U2, "g", {f"m{number}": [spread("more", number)] for number in range(size // 2)})
+        await index.query(U1, "g", spread("vectors", 1), limit=3)
+        rooms = unused_rooms(tmp_path)
+        assert rooms
+        assert not any(any(room) for room in rooms)
+    await index.reopen()
+    await index.query(U1, "g", spread("vectors", 1), limit=3)
+    await index.rewrite([])
+    await index.query(U2, "g", spread("vectors", 1), limit=3)
+    await index.close()
+    assert not any(any(room) for room in unused_rooms(tmp_path))
 
 
 async def test_rewriting_an_empty_index(vectors: ChromaVectorIndex) -> None:
