@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memagent.cli import explained, render
+from memagent.cli import erase, explained, render
 from memagent.cli.stream import compacted_line
 from memagent.errors import MemagentError
 
@@ -108,6 +108,10 @@ def _forget(agent: Agent, console: Console, memory_id: str) -> None:
     )
 
 
+def _erase(agent: Agent, console: Console, argument: str) -> None:
+    console.print(erase.run_slash(agent, argument))
+
+
 def _sessions(agent: Agent, console: Console, _argument: str) -> None:
     console.print(render.sessions_table(agent.sessions()))
 
@@ -137,6 +141,7 @@ COMMANDS = {
     "/history": Command("QUERY", "find what was said or returned by tools, in all sessions", _history),
     "/remember": Command("TEXT", "remember a statement", _remember),
     "/forget": Command("ID", "stop recalling a memory", _forget),
+    "/erase": Command("TEXT", "show all that holds a text; /erase yes TEXT erases it for good", _erase),
     "/sessions": Command("", "list the sessions", _sessions),
     "/new": Command("", "begin a new session", _new),
     "/help": Command("", "this list", _help),
