@@ -7,6 +7,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -21,6 +22,7 @@ from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
+from memagent.memory.generations import named
 from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
@@ -58,7 +60,7 @@ async def build_assistant(
     sql = await asyncio.to_thread(_open_data, chosen.data_dir)
     blobs = await asyncio.to_thread(open_blobs, chosen.blob_url or chosen.data_dir / BLOBS_NAME)
     vectors = DeferredVectorIndex(lambda: _chroma(chosen.data_dir / VECTORS_NAME))
-    embedding = EmbeddingService(_embedder_loader(embedder, chosen))
+    embedding = EmbeddingService(_embedder_loader(embedder, chosen), partial(named, sql.generations))
     notices: deque[str] = deque(maxlen=50)
     indexer = Indexer(
         journal=sql.journal,
@@ -66,6 +68,7 @@ async def build_assistant(
         outbox=sql.outbox,
         vectors=vectors,
         embedding=embedding,
+        generations=sql.generations,
         lock_path=chosen.data_dir / LOCK_NAME,
         clock=now,
         notify=notices.append,

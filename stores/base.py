@@ -216,6 +216,10 @@ class VectorIndex(Protocol):
         """How many memories have vectors."""
         ...
 
+    async def drop(self, scope: Scope, generation: str) -> None:
+        """Removes all vectors of a scope's generation. An unknown one is ignored."""
+        ...
+
     async def clear(self) -> None:
         """Removes all vectors of all scopes: the way out of a StoreCorruptError, before a rebuild."""
         ...
@@ -232,6 +236,30 @@ class VectorIndex(Protocol):
 
     async def close(self) -> None:
         """Releases files and connections. Further calls raise StoreClosedError."""
+        ...
+
+
+class Told(Protocol):
+    """What a person is told once, and not at every start."""
+
+    async def first(self, scope: Scope, key: str, *, at: datetime) -> bool:
+        """True the first time for this key, however many processes ask."""
+        ...
+
+
+class Generations(Protocol):
+    """The embedding generations whose vectors the index may hold, and how to know their embedder again."""
+
+    async def list(self) -> dict[str, bytes]:
+        """The vectors of the probe texts (see memagent.memory.generations) by generation, in no order."""
+        ...
+
+    async def add(self, name: str, probe: bytes) -> bytes:
+        """Keeps a generation's probe and returns it; the kept one where there is one already."""
+        ...
+
+    async def remove(self, name: str) -> None:
+        """Forgets a generation. An unknown one is ignored."""
         ...
 
 

@@ -17,6 +17,7 @@ files, which take the old ones' place; every handle looks at each query whether 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import hashlib
 import itertools
@@ -97,6 +98,20 @@ class ChromaVectorIndex:
             return sum(id_.endswith("#0") for id_ in collection.get(include=[])["ids"])
 
         return await self._run(work)
+
+    async def drop(self, scope: Scope, generation: str) -> None:
+        """The files of the vectors are removed by `rewrite` and `clear`: Chroma leaves them where they are."""
+
+        def work() -> None:
+            name = _name(scope, generation)
+            with self._alone():
+                if self._client is None or self._folder.last_writer() != self._token:
+                    self._release()
+                with contextlib.suppress(NotFoundError), self._folder.writing(self._token):
+                    self._open().delete_collection(name)
+                self._collections.pop(name, None)
+
+        await self._run(work)
 
     async def clear(self) -> None:
         """Removes all vectors of all scopes: the way out of a StoreCorruptError, before a rebuild."""

@@ -305,6 +305,42 @@ def test_a_model_that_repeats_itself_is_stopped(scripted: ScriptedServer, tmp_pa
     assert len(scripted.bodies) == 3
 
 
+def test_a_call_written_as_text_is_no_answer(scripted: ScriptedServer, tmp_path: Path) -> None:
+    """A small model that goes on calling when it is to answer: the person sees what the tool said instead."""
+
+    @tool
+    def order_status(number: int) -> str:
+        """Where an order is."""
+        return f"Order {number} is in Kyoto."
+
+    written = '{"name": "order_status", "arguments": {"number": 7}}'
+    scripted.default = written
+    with agent_on(scripted, tmp_path, tools=[order_status]) as agent:
+        reply = agent.ask("where is order 7?")
+        assert reply.finish_reason == "no_progress"
+        assert "Order 7 is in Kyoto." in reply.text
+        assert "arguments" not in reply.text
+        assert "arguments" not in agent.history()[-1].content
+        asked = agent.ask("write me that call as JSON", tool_choice="none")
+    assert asked.text == written
+
+
+def test_a_model_that_says_nothing_about_a_result_leaves_the_result(scripted: ScriptedServer, tmp_path: Path) -> None:
+    @tool
+    def order_status(number: int) -> str:
+        """Where an order is."""
+        return f"Order {number} is in Kyoto. " + "far " * 1_000
+
+    scripted.add(call("order_status", number=7), say(""), say(""), say(""))
+    with agent_on(scripted, tmp_path, tools=[order_status]) as agent:
+        reply = agent.ask("where is order 7?")
+        assert reply.finish_reason == "no_progress"
+        assert "Order 7 is in Kyoto." in reply.text
+        assert len(reply.text) < 1_000
+        scripted.default = "fine"
+        assert agent.ask("and now?").text == "fine"
+
+
 def test_the_turn_limit_ends_honestly(scripted: ScriptedServer, tmp_path: Path) -> None:
     @tool
     def step(n: int) -> int:

@@ -40,7 +40,10 @@ from stores.records import ImagePart, LedgerEntry, Mark, MarkKind, Message, Mess
 STOPPED = {
     "turn_limit": "I stopped after {turns} turns without reaching an answer.",
     "no_progress": "I stopped: the same tool call kept giving the same result.",
+    "silent": "The model said nothing more.",
 }
+RESULT_CHARS = 600
+"""So much of each last result stands in the message that an exchange without an answer ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class ExchangeRun:
         self._spoken = ""
         self._prompt: Prompt | None = None
         self._seen: set[tuple[str, str, str]] = set()
+        self._results: list[str] = []
         self._asked = self._message(MessageRole.USER, question.text, id=self._exchange_id, images=question.images)
         self._task: asyncio.Task[Answer] | None = None
         self._work: asyncio.Task[_Ending] | None = None
@@ -164,7 +168,12 @@ class ExchangeRun:
         for turn in range(1, self._rooms.settings.turn_limit + 1):
             if turn == self._rooms.settings.turn_limit and turn > 1:
                 stop = "turn_limit"
-            completion = await self._ask(last=stop != "stop")
+            try:
+                completion = await self._ask(last=stop != "stop")
+            except ModelReplyError:
+                if not self._results:
+                    raise
+                return _Ending(self._without_answer("silent"), "no_progress")
             if not completion.calls:
                 partial = completion.finish_reason == "partial"
                 reason = "partial" if partial else "length" if completion.finish_reason == "length" else stop
@@ -175,7 +184,14 @@ class ExchangeRun:
                 stop = "no_progress"
         if stop == "stop":
             stop = "turn_limit"
-        return _Ending(STOPPED[stop].format(turns=self._rooms.settings.turn_limit), stop)
+        return _Ending(self._without_answer(stop), stop)
+
+    def _without_answer(self, reason: str) -> str:
+        """What an exchange ends with that came to no answer: why, and what the tools said last."""
+        lines = [STOPPED[reason].format(turns=self._rooms.settings.turn_limit)]
+        if self._results:
+            lines += ["The last results:", *self._results]
+        return "\n".join(lines)
 
     async def _open(self) -> None:
         """The message goes to the journal, before anything is sent or recalled."""
@@ -225,6 +241,7 @@ class ExchangeRun:
             tool_choice="none" if last else self._tool_choice(),
             max_tokens=prompt.manifest.reserve_tokens,
             temperature=self._rooms.settings.temperature,
+            known_tools=[tool["function"]["name"] for tool in prompt.wire_tools] if last or bare else (),
         )
         self._spoken = ""
         start = time.monotonic()
@@ -312,6 +329,7 @@ class ExchangeRun:
         )
         results = {(o.call.name, o.call.arguments, o.content) for o in outcomes}
         news = bool(results - self._seen)
+        self._results = [f"{o.call.name}: {_beginning(o.content)}" for o in outcomes]
         self._seen |= results
         return news
 
@@ -387,6 +405,10 @@ class ExchangeRun:
         )
         await self._rooms.stores.ledger.add(self._rooms.scope, call)
         return call
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= RESULT_CHARS else f"{text[:RESULT_CHARS]} …"
 
 
 def _exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Exchange:

@@ -23,14 +23,14 @@ def standing_instructions(
     messages: Sequence[Message], known: Sequence[StandingInstruction] = ()
 ) -> tuple[StandingInstruction, ...]:
     """The sentences of the user's messages that bind from then on, verbatim, each once, in order said, after
-    those ``known`` from before.
+    those ``known`` from before. Imported messages bind nobody: a file says who wrote them, not the person.
 
     Those taken back later are gone; one on the same matter replaces the older. Dates are in the
     message's own zone. Of a message longer than 20,000 characters only both ends are looked at.
     """
     standing = list(known)
     for message in messages:
-        if message.role is not MessageRole.USER or not message.content:
+        if message.role is not MessageRole.USER or message.imported or not message.content:
             continue
         said_on = message.at.astimezone(ZoneInfo(message.zone)).date().isoformat()
         for sentence in sentences(message.content):

@@ -6,7 +6,7 @@ OpenAI-compatible server. Importing this module loads no SDK.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -23,13 +23,15 @@ ToolSchema = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One model call. ``max_tokens`` bounds the reply. ``temperature`` None: 0.2 with
-    tools, else the server's own (an embedded model: 0)."""
+    tools, else the server's own (an embedded model: 0). ``known_tools`` names tools that must or can not be
+    called by the server's own means now: a call written as text is a call all the same, and no answer."""
 
     messages: Sequence[WireMessage]
     tools: Sequence[ToolSchema] = ()
     tool_choice: str | Mapping[str, Any] = "auto"
     max_tokens: int | None = None
     temperature: float | None = None
+    known_tools: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

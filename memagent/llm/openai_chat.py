@@ -112,7 +112,8 @@ class OpenAIChat:
         start = time.monotonic()
         names = [tool["function"]["name"] for tool in request.tools]
         assembly = Assembly(names)
-        gate = CallGate(names if self._dialect.text_calls and request.tool_choice != "none" else ())
+        callable_names = [*(names if request.tool_choice != "none" else ()), *request.known_tools]
+        gate = CallGate(callable_names if self._dialect.text_calls else ())
         shown: list[str] = []
         kind = trouble = ""
         try:

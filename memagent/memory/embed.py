@@ -10,7 +10,7 @@ import asyncio
 import importlib.util
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memagent.errors import EmbedderError
+from memagent.memory.generations import PROBES
 
 T = TypeVar("T")
 
@@ -31,10 +32,6 @@ _LATIN_CHARS_PER_TOKEN = 4
 CHUNK_TOKENS = 220
 """Below the 256 word pieces at which the default model cuts its input in silence."""
 MAX_CHUNKS = 64
-
-
-class EmbeddingError(Exception):
-    """The embedder failed at a text; its own error is the cause."""
 
 
 class Embedder(Protocol):
@@ -138,11 +135,18 @@ def _as_bytes(rows: Vectors, count: int) -> list[bytes]:
     return [row.tobytes() for row in vectors]
 
 
-class EmbeddingService:
-    """One embedder, loaded in the background and used from one thread."""
+NameGeneration = Callable[[str, bytes], Awaitable[str]]
+"""From an embedder's own name and its probe vectors to its generation (see `generations.named`)."""
 
-    def __init__(self, load: Callable[[], Embedder]) -> None:
+
+class EmbeddingService:
+    """One embedder, loaded in the background and used from one thread. ``name`` says which generation it
+    is; without it the embedder's own word is taken."""
+
+    def __init__(self, load: Callable[[], Embedder], name: NameGeneration | None = None) -> None:
         self._load = load
+        self._name = name
+        self._generation: str | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._embedder: Embedder | None = None
         self._failure: Exception | None = None
@@ -173,25 +177,33 @@ class EmbeddingService:
 
     @property
     def generation(self) -> str | None:
-        """The loaded embedder's generation; None while it loads or if it cannot."""
-        return self._embedder.generation if self._embedder else None
+        """The loaded embedder's generation; None until `wait` has seen it loaded, or if it cannot be."""
+        return self._generation
 
     async def wait(self) -> bool:
-        """Waits until loading ended; True if there is an embedder."""
+        """Waits until loading ended; True if there is an embedder. Raises EmbedderError for one that cannot
+        embed, StoreErrors of naming its generation."""
         self.start()
         # the one thread does one thing after another: what is queued now runs once loading has ended
         await self._in_thread(bool)
-        return self._embedder is not None
+        embedder = self._embedder
+        if embedder is not None and self._generation is None:
+            generation = embedder.generation
+            if self._name is not None:
+                probe = await self._in_thread(lambda: _as_bytes(embedder.embed_passages(PROBES), len(PROBES)))
+                generation = await self._name(generation, b"".join(probe))
+            self._generation = generation
+        return embedder is not None
 
     async def query(self, text: str) -> bytes | None:
-        """A query's vector; None while there is no embedder. Raises EmbeddingError."""
+        """A query's vector; None while there is no embedder, or it is not known which. Raises EmbedderError."""
         embedder = self._embedder
-        if embedder is None:
+        if embedder is None or self._generation is None:
             return None
         return (await self._in_thread(lambda: _as_bytes(embedder.embed_query(text)[np.newaxis], 1)))[0]
 
     async def passages(self, texts: Sequence[str]) -> list[list[bytes]]:
-        """The chunks' vectors of each text. Only after `wait` returned True. Raises EmbeddingError."""
+        """The chunks' vectors of each text. Only after `wait` returned True. Raises EmbedderError."""
         embedder = self._embedder
         if embedder is None:
             raise RuntimeError("no embedder is loaded")

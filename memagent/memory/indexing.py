@@ -18,7 +18,8 @@ from filelock import FileLock, Timeout
 from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
 from memagent.memory.episodes import memories_of
-from stores.base import Journal, MemoryTable, Outbox, VectorIndex
+from memagent.memory.generations import others
+from stores.base import Generations, Journal, MemoryTable, Outbox, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
 from stores.records import IndexTask, MemoryState, Scope
 
@@ -39,6 +40,7 @@ class Indexer:
         outbox: Outbox,
         vectors: VectorIndex,
         embedding: EmbeddingService,
+        generations: Generations,
         lock_path: Path | None,
         clock: Callable[[], datetime],
         notify: Callable[[str], None],
@@ -48,6 +50,7 @@ class Indexer:
         self._outbox = outbox
         self._vectors = vectors
         self._embedding = embedding
+        self._generations = generations
         self._lock = FileLock(str(lock_path), is_singleton=False, thread_local=False) if lock_path else None
         self._clock = clock
         self._notify = notify
@@ -59,6 +62,8 @@ class Indexer:
         self._looked = False
         self._scopes: set[Scope] = set()
         self._unchecked: set[Scope] = set()
+        self._outdated: set[Scope] = set()
+        self._reembedding: set[Scope] = set()
         self._said: str | None = None
 
     @property
@@ -150,16 +155,18 @@ class Indexer:
         self._release()
 
     async def _work(self) -> None:
-        if not await self._embedding.wait():
-            self._notify(f"the embedder cannot be loaded ({self._embedding.failure}); recall is by words only")
-            return
         while True:
             busy = False
             try:
+                if not await self._embedding.wait():
+                    self._notify(f"the embedder cannot be loaded ({self._embedding.failure}); recall is by words only")
+                    return
                 async with self._batch:
                     if await self._hold():
                         await self._make_whole()
                         busy = await self._write_batch()
+                        if not busy and self._outdated:
+                            await self._drop_outdated()
             except (StoreError, EmbedderError) as error:
                 self._say(f"memories could not be indexed and will be tried again: {error}")
             self._looked = True
@@ -180,8 +187,27 @@ class Indexer:
                 embedded = await self._vectors.count(scope, self._embedding.generation or "")
                 missing = await self._memories.count(scope) - embedded - await self._outbox.open_count(scope)
                 if missing > 0:
-                    self._notify(f"{missing} memories are being embedded anew: another embedder made their vectors")
+                    self._notify(
+                        f"{missing} memories are being embedded anew, as another embedder made their vectors;"
+                        " meanwhile they are found by their words"
+                    )
                     await self._outbox.requeue(scope)
+                    self._reembedding.add(scope)
+                self._outdated.add(scope)
+
+    async def _drop_outdated(self) -> None:
+        """Other embedders' vectors go once this one's are complete: they would grow stale."""
+        unused = others(await self._generations.list(), self._embedding.generation or "")
+        for scope in sorted(self._outdated):
+            if await self._outbox.open_count(scope):
+                continue
+            for generation in unused:
+                with self._noticing_damage():
+                    await self._vectors.drop(scope, generation)
+            self._outdated.discard(scope)
+            if scope in self._reembedding:
+                self._reembedding.discard(scope)
+                self._notify("all memories have been embedded anew")
 
     @contextlib.contextmanager
     def _noticing_damage(self) -> Generator[None]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stores.base import (
     Eraser,
+    Generations,
     HistoryIndex,
     Jobs,
     Journal,
@@ -18,10 +19,12 @@ from stores.base import (
     NeverList,
     Outbox,
     Receipts,
+    Told,
 )
 from stores.sql.database import Database, open_database
 from stores.sql.erasing import SqlEraser
 from stores.sql.finding import SqlMemoryFinder
+from stores.sql.generations import SqlGenerations
 from stores.sql.history import SqlHistoryIndex
 from stores.sql.jobs import SqlJobs
 from stores.sql.journal import SqlJournal
@@ -32,6 +35,7 @@ from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
 from stores.sql.receipts import SqlReceipts
+from stores.sql.told import SqlTold
 
 __all__ = ["Database", "SqlStores", "open_sql"]
 
@@ -46,6 +50,8 @@ class SqlStores:
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
+    generations: Generations
+    told: Told
     jobs: Jobs
     never: NeverList
     ledger: Ledger
@@ -74,6 +80,8 @@ def open_sql(location: str | Path) -> SqlStores:
         lexical=SqlLexicalIndex(database),
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),
+        generations=SqlGenerations(database),
+        told=SqlTold(database),
         jobs=SqlJobs(database),
         never=SqlNeverList(database),
         ledger=SqlLedger(database),

@@ -125,6 +125,24 @@ never_patterns = Table(
     Column("at", BigInteger, nullable=False),
 )
 
+# What a person is told once only.
+told = Table(
+    "told",
+    metadata,
+    Column("scope", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+)
+
+# All scopes have the same embedder.
+generations = Table(
+    "generations",
+    metadata,
+    Column("name", Text, primary_key=True),
+    # The vectors of fixed texts, by which the embedder is known again.
+    Column("probe", LargeBinary, nullable=False),
+)
+
 outbox = Table(
     "outbox",
     metadata,

@@ -1,5 +1,5 @@
 """Memories are found by their words, their subject and their sources, and keep their earlier versions;
-background jobs; what is never to be remembered."""
+background jobs; what is never to be remembered; embedding generations."""
 
 from __future__ import annotations
 
@@ -73,6 +73,17 @@ def _make_jobs() -> None:
         sa.Column("at", sa.BigInteger, nullable=False),
     )
     op.create_index("never_patterns_once", "never_patterns", ["scope", "pattern"], unique=True)
+    op.create_table(
+        "told",
+        sa.Column("scope", sa.Text, primary_key=True),
+        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("at", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
+        "generations",
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("probe", sa.LargeBinary, nullable=False),
+    )
 
 
 def _rewrite() -> None:
