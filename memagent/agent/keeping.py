@@ -1,13 +1,17 @@
-"""What a person may do with all that is kept: erase, look it over."""
+"""What a person may do with all that is kept: erase, export, import, look it over."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 from memagent.agent.erase_planning import Target
 from memagent.agent.erasing import Erasing
+from memagent.agent.exporting import Exported, Exporter
+from memagent.agent.restoring import Imported
 from memagent.agent.rooms import Rooms
+from memagent.agent.taking_in import Taker
 from memagent.agent.upkeep import Checkup, check
 from memagent.memory.erase import Receipt
 
@@ -23,6 +27,8 @@ class Keeping:
         self._begin = begin
         self._quiet = quiet
         self._erasing = Erasing(rooms)
+        self._exporter = Exporter(rooms)
+        self._taker = Taker(rooms)
 
     async def erase(self, target: Target, dry_run: bool) -> Receipt:
         """See `Erasing.erase`."""
@@ -36,6 +42,17 @@ class Keeping:
         """Of all erasures, newest first."""
         self._begin()
         return await self._erasing.receipts()
+
+    async def export(self, path: Path, session: str | None, with_secrets: bool) -> Exported:
+        """See `Exporter.export`."""
+        self._begin()
+        return await self._exporter.export(path, session, with_secrets=with_secrets)
+
+    async def take(self, path: Path) -> Imported:
+        """See `Taker.take`."""
+        self._begin()
+        async with self._quiet():
+            return await self._taker.take(path)
 
     async def resume(self) -> None:
         """Finishes erasures that broke off."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, TypeVar
 
 from memagent.agent.assistant import Assistant
 from memagent.agent.erase_planning import Target
+from memagent.agent.exporting import Exported
+from memagent.agent.restoring import Imported
 from memagent.memory.erase import Receipt
 
 T = TypeVar("T")
@@ -41,6 +44,19 @@ class KeepingFace:
         """What was erased when, newest first, without its content."""
         return self._call(self._assistant.keeping.receipts())
 
+    def export(self, path: str | Path, *, session: str | None = None, with_secrets: bool = False) -> Exported:
+        """Writes all of this user's data, or one session, to a new folder, or a zip file where the name ends in
+        .zip: `import_file` elsewhere then holds the same (`Exported.lossless`). Keys, tokens and passwords are taken
+        out unless ``with_secrets``. Of sent prompts the manifests stay here. Raises MemagentError, StoreError."""
+        target = Path(path).expanduser().absolute()
+        return self._call(self._assistant.keeping.export(target, session, with_secrets))
+
+    def import_file(self, path: str | Path) -> Imported:
+        """Takes in an export of memagent, ChatGPT's or Claude's export, or messages as JSON (lines), by what the
+        file holds. What is there already is left as it is. No language model. All is read before anything is
+        written. Raises MemagentError, StoreError."""
+        return self._call(self._assistant.keeping.take(Path(path).expanduser().absolute()))
+
 
 class AsyncKeepingFace:
     """For coroutines."""
@@ -66,3 +82,12 @@ class AsyncKeepingFace:
     async def receipts(self) -> list[Receipt]:
         """See `Agent.receipts`."""
         return await self._call(self._assistant.keeping.receipts())
+
+    async def export(self, path: str | Path, *, session: str | None = None, with_secrets: bool = False) -> Exported:
+        """See `Agent.export`."""
+        target = Path(path).expanduser().absolute()
+        return await self._call(self._assistant.keeping.export(target, session, with_secrets))
+
+    async def import_file(self, path: str | Path) -> Imported:
+        """See `Agent.import_file`."""
+        return await self._call(self._assistant.keeping.take(Path(path).expanduser().absolute()))

@@ -125,7 +125,7 @@ class Indexer:
         """Catches up and says how many vectors have still to be written, or to be compared."""
         await self.catch_up(scope)
         self.wake()
-        unchecked = not self._looked or (self._holding and scope in self._unchecked)
+        unchecked = not self._looked or (self._holding and scope in self._unchecked | self._outdated)
         if unchecked and self.working and await self._memories.count(scope):
             return max(1, await self._outbox.open_count(scope))
         return await self._outbox.open_count(scope)
