@@ -25,6 +25,7 @@ ROOMS = {
     "alembic": ("stores/sql/",),
     "chromadb": ("stores/chroma.py",),
     "fsspec": ("stores/blobs.py",),
+    "detect_secrets": ("memagent/secret_rules.py",),
     "regex": ("memagent/context/reading.py",),
     "tiktoken": ("memagent/llm/tokens.py",),
     "openai": ("memagent/llm/openai_chat.py",),

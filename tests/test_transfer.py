@@ -285,7 +285,7 @@ def test_foreign_transcripts(
 
 def test_a_zip_of_another_program(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as opened:
-        opened.writestr("export/conversations.json", json.dumps(CHATGPT + [{**CHATGPT[0], "conversation_id": "c2"}]))
+        opened.writestr("export/conversations.json", json.dumps([*CHATGPT, {**CHATGPT[0], "conversation_id": "c2"}]))
         opened.writestr("user.json", "{}")
     with ScriptedServer(default="ok") as server, agent_on(server, tmp_path / "a") as agent:
         assert agent.import_file(tmp_path / "x.zip").sessions == ("chatgpt-c1", "chatgpt-c2")

@@ -77,9 +77,8 @@ def _read(read: Any, item: Mapping[str, Any], number: int) -> Conversation:
     try:
         return read(item)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        name = (
-            f" ({str(item.get('title') or item.get('name'))[:40]!r})" if item.get("title") or item.get("name") else ""
-        )
+        title = str(item.get("title") or item.get("name") or "")[:40]
+        name = f" ({title!r})" if title else ""
         raise TranscriptError(f"conversation {number}{name} cannot be read: {_why(error)}") from error
 
 
@@ -150,12 +149,8 @@ def _claude_messages(raw: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     texts = [str(b["text"]) if b.get("text") else f"[{b.get('type') or 'part'}]" for b in blocks]
     names = [f"[file {f.get('file_name') or 'without a name'}]" for f in raw.get("files") or ()]
     text = "\n".join([*(texts or [str(raw.get("text") or "")]), *names]).strip()
-    yield {
-        **base,
-        "role": {"human": "user"}.get(str(raw["sender"]), str(raw["sender"])),
-        "content": text,
-        "id": str(raw["uuid"]),
-    }
+    sender = "user" if raw["sender"] == "human" else str(raw["sender"])
+    yield {**base, "role": sender, "content": text, "id": str(raw["uuid"])}
 
 
 # --- messages ----------------------------------------------------------------------------------

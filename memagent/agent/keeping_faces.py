@@ -16,6 +16,10 @@ from memagent.memory.erase import Receipt
 T = TypeVar("T")
 
 
+def _place(path: str | Path) -> Path:
+    return Path(path).expanduser().absolute()
+
+
 class KeepingFace:
     """For ordinary code."""
 
@@ -48,14 +52,13 @@ class KeepingFace:
         """Writes all of this user's data, or one session, to a new folder, or a zip file where the name ends in
         .zip: `import_file` elsewhere then holds the same (`Exported.lossless`). Keys, tokens and passwords are taken
         out unless ``with_secrets``. Of sent prompts the manifests stay here. Raises MemagentError, StoreError."""
-        target = Path(path).expanduser().absolute()
-        return self._call(self._assistant.keeping.export(target, session, with_secrets))
+        return self._call(self._assistant.keeping.export(_place(path), session, with_secrets))
 
     def import_file(self, path: str | Path) -> Imported:
         """Takes in an export of memagent, ChatGPT's or Claude's export, or messages as JSON (lines), by what the
         file holds. What is there already is left as it is. No language model. All is read before anything is
         written. Raises MemagentError, StoreError."""
-        return self._call(self._assistant.keeping.take(Path(path).expanduser().absolute()))
+        return self._call(self._assistant.keeping.take(_place(path)))
 
 
 class AsyncKeepingFace:
@@ -85,9 +88,8 @@ class AsyncKeepingFace:
 
     async def export(self, path: str | Path, *, session: str | None = None, with_secrets: bool = False) -> Exported:
         """See `Agent.export`."""
-        target = Path(path).expanduser().absolute()
-        return await self._call(self._assistant.keeping.export(target, session, with_secrets))
+        return await self._call(self._assistant.keeping.export(_place(path), session, with_secrets))
 
     async def import_file(self, path: str | Path) -> Imported:
         """See `Agent.import_file`."""
-        return await self._call(self._assistant.keeping.take(Path(path).expanduser().absolute()))
+        return await self._call(self._assistant.keeping.take(_place(path)))

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memagent.agent.archive import ArchiveError, ArchiveReader
+from memagent.agent.erase_planning import place_of
 from memagent.agent.rooms import Rooms
 from memagent.memory.erase import Receipt
 from stores.records import JournalEntry, LedgerEntry, Mark, Memory, MemoryKind, Message, Source
@@ -152,8 +153,7 @@ class _Run:
 
     async def outputs(self) -> None:
         known = {info.digest for info in await self._stores.blobs.list(self._scope)}
-        async_entries = self._records("entries")
-        for entry in async_entries:
+        for entry in self._records("entries"):
             if isinstance(entry, Message) and entry.overflow and entry.overflow.digest not in known:
                 known.add(entry.overflow.digest)
                 content = await asyncio.to_thread(self._archive.blob, entry.overflow.digest)
@@ -191,7 +191,7 @@ class _Run:
 
     async def _erased(self, sources: list[Source]) -> set[Source]:
         found = await self._stores.journal.get(self._scope, list({source.entry_id for source in sources}))
-        return {Source(session_id=e.session_id, entry_id=e.id) for e in found if e.erased}
+        return set(map(place_of, [entry for entry in found if entry.erased]))
 
     async def entries(self) -> None:
         """Each session as a whole: entries are numbered, and summaries tell of numbers."""

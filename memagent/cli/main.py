@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import memagent
-from memagent.cli import bench, commands, doctor, erase, history, memory, model
+from memagent.cli import bench, commands, doctor, erase, history, memory, model, transfer
 from memagent.cli.wall import prepare_streams, tell
 from memagent.errors import MemagentError
 from stores.errors import StoreError
@@ -36,6 +36,8 @@ memory.app.command("erase")(erase.erase)
 app.add_typer(memory.app, name="memory")
 app.add_typer(model.app, name="model")
 app.add_typer(bench.app, name="bench")
+app.command("export")(transfer.export)
+app.command("import")(transfer.import_)
 app.command("doctor")(doctor.doctor)
 
 
