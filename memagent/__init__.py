@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memagent.context.view import Summary
     from memagent.errors import ContextError, MemagentError, ModelError, PromptTooLargeError
     from memagent.events import Event
+    from memagent.memory.erase import Receipt
     from memagent.memory.hits import HistoryHit
     from memagent.memory.recall import Recalled
     from memagent.settings import Settings, load_settings
@@ -39,6 +40,7 @@ __all__ = [
     "Prompt",
     "PromptTooLargeError",
     "Recalled",
+    "Receipt",
     "Reply",
     "Session",
     "Settings",
@@ -62,6 +64,7 @@ _HOMES = {
     "Memory": "stores.records",
     "Message": "stores.records",
     "Prompt": "memagent.context.assemble",
+    "Receipt": "memagent.memory.erase",
     "Recalled": "memagent.memory.recall",
     "Reply": "memagent.agent.assistant",
     "Session": "stores.records",

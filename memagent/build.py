@@ -207,6 +207,8 @@ def _stores(sql: SqlStores, vectors: VectorIndex, blobs: BlobStore) -> Stores:
         vectors=vectors,
         ledger=sql.ledger,
         manifests=sql.manifests,
+        eraser=sql.eraser,
+        receipts=sql.receipts,
         blobs=blobs,
         close=close,
     )

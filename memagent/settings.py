@@ -19,6 +19,8 @@ from memagent.errors import SettingsError
 from memagent.sanitize import clean_text
 
 TOML_NAME = "memagent.toml"
+INPUT_HISTORY_NAME = "input_history"
+"""In the data folder: what was typed in the terminal."""
 MIN_WINDOW_TOKENS = 1024
 
 

@@ -7,7 +7,7 @@ survives a kill of the process. Other processes may write the same store at any 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -267,6 +267,12 @@ class VectorIndex(Protocol):
         """Removes all vectors of all scopes: the way out of a StoreCorruptError, before a rebuild."""
         ...
 
+    async def rewrite(self, without: Collection[str]) -> None:
+        """Removes the memories with these ids, of whatever scope and generation, and writes all others to
+        fresh files: no file holds a vector, or an id, that was removed. Raises StoreCorruptError when the
+        old ones cannot be read."""
+        ...
+
     async def reopen(self) -> None:
         """Forgets cached state, so that what another process wrote is seen."""
         ...
@@ -326,8 +332,8 @@ class Outbox(Protocol):
         """The largest number such that it and all below are done; 0 at first."""
         ...
 
-    async def open_count(self, scope: Scope | None = None) -> int:
-        """How many tasks are not done, of one scope or of all."""
+    async def open_count(self, scope: Scope | None = None, *, memory_ids: Collection[str] | None = None) -> int:
+        """How many tasks are not done, of one scope or of all; or only those of these memories."""
         ...
 
     async def requeue(self, scope: Scope | None = None) -> int:
@@ -471,4 +477,53 @@ class Manifests(Protocol):
     async def expire(self, scope: Scope, *, before: datetime) -> int:
         """Drops the details of older manifests, and the texts that only they referred to; figures stay.
         Returns how many manifests had some."""
+        ...
+
+
+class Eraser(Protocol):
+    """Takes things away for good. The one exception to a journal that only grows. All calls may be repeated."""
+
+    async def overwrite(self, scope: Scope, entries: Sequence[JournalEntry]) -> int:
+        """Puts these in the places of the entries with the same session, id and kind, and says how many were
+        changed; where there is none, nothing happens. The words of changed messages leave the history's index;
+        their sessions' titles and counts are made anew of the messages that are not erased."""
+        ...
+
+    async def remove_memories(self, scope: Scope, ids: Collection[str], *, history_of: Collection[str] = ()) -> int:
+        """Removes memories with their words, sources, earlier versions and outbox rows, queues the removal of
+        their vectors, and says how many there were. Other scopes' memories with these ids are only queued, to
+        be put into the vector index again. Of ``history_of`` only the earlier versions go."""
+        ...
+
+    async def remove_texts(
+        self, scope: Scope, hashes: Collection[str], *, details: Mapping[tuple[str, int], str] | None = None
+    ) -> int:
+        """Removes texts that manifests or the journal refer to, and says how many there were; puts ``details``
+        in the places of those of the manifests with this session and number."""
+        ...
+
+    async def hashes_of(self, scope: Scope, holds: Callable[[str], bool]) -> list[str]:
+        """The hashes of the kept texts of which ``holds`` is true."""
+        ...
+
+    async def anywhere(self, holds: Callable[[str], bool]) -> bool:
+        """Whether ``holds`` is true of any stored text (as JSON, for records), of whatever scope: a copy in the
+        files is then no leftover."""
+        ...
+
+    async def purge(self) -> None:
+        """Afterwards the database's files hold nothing of what was removed. Takes as long as copying them.
+        Raises StoreBusyError while another process still reads an older state."""
+        ...
+
+
+class Receipts(Protocol):
+    """What was erased when, without its content."""
+
+    async def put(self, scope: Scope, receipt_id: str, payload: str, *, at: datetime) -> None:
+        """Adds or replaces by id. ``payload`` is a JSON object."""
+        ...
+
+    async def list(self, scope: Scope) -> list[str]:
+        """The payloads, newest first."""
         ...

@@ -9,6 +9,9 @@ opening a collection and writing happen under a file lock, and a handle that was
 write reopens before it writes. Queries of an open collection need no lock. A process that dies
 while the files change ruins them too: the next to open them raises StoreCorruptError, then
 `ChromaVectorIndex.clear` and a rebuild (`Outbox.requeue`) help.
+
+Chroma leaves the bytes of what it deletes in its files. `ChromaVectorIndex.rewrite` copies the rest to fresh
+files, which take the old ones' place; every handle looks at each query whether that has happened.
 """
 
 from __future__ import annotations
@@ -30,11 +33,13 @@ from uuid import uuid4
 import numpy as np
 from chromadb import Collection
 from chromadb.api.client import Client
+from chromadb.api.collection_configuration import CreateCollectionConfiguration
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 
 from stores.base import VectorHit
 from stores.errors import DiskFullError, StoreBusyError, StoreClosedError, StoreCorruptError, StoreError
+from stores.hnsw_files import blank_unused
 from stores.records import Scope
 from stores.shared_folder import DAMAGED, SharedFolder
 
@@ -42,6 +47,7 @@ T = TypeVar("T")
 _Row = np.ndarray[Any, np.dtype[np.float32]]
 
 _CHUNKS = "chunks"
+_COSINE: CreateCollectionConfiguration = {"hnsw": {"space": "cosine"}}
 _SPARE_SHARE, _SPARE_CHUNKS = 4, 8
 """So many more chunks are asked for at first than memories are wanted: a quarter, at least eight."""
 
@@ -68,8 +74,9 @@ class ChromaVectorIndex:
         self._gate = threading.Lock()
         self._client: Client | None = None
         self._spelling: str | None = None
-        self._token = ""
+        self._token = self._swapped = ""
         self._collections: dict[str, Collection] = {}
+        self._blanked: dict[Path, int] = {}
 
     async def put(self, scope: Scope, generation: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
         """A crash in the middle leaves a state that a repeat of the call sets right."""
@@ -104,7 +111,7 @@ class ChromaVectorIndex:
         return await self._run(work)
 
     async def drop(self, scope: Scope, generation: str) -> None:
-        """The files of the vectors are removed by `clear` only: Chroma leaves them where they are."""
+        """The files of the vectors are removed by `rewrite` and `clear`: Chroma leaves them where they are."""
 
         def work() -> None:
             name = _name(scope, generation)
@@ -124,6 +131,22 @@ class ChromaVectorIndex:
             with self._alone():
                 self._release()
                 self._folder.clear()
+
+        await self._run(work)
+
+    async def rewrite(self, without: Iterable[str]) -> None:
+        """A crash in the middle leaves the old files, or a StoreCorruptError for the next who opens them."""
+        gone = frozenset(without)
+
+        def work() -> None:
+            with self._alone():
+                self._release()
+                self._folder.check_whole()
+                fresh = self._folder.begin_fresh()
+                if (self._folder.path / "chroma.sqlite3").exists():
+                    self._copy(fresh, gone)
+                    self._release()
+                self._folder.swap(uuid4().hex)
 
         await self._run(work)
 
@@ -164,6 +187,7 @@ class ChromaVectorIndex:
                 raise StoreCorruptError(DAMAGED) from error
             raise
         self._client, self._spelling, self._token = client, spelling, uuid4().hex
+        self._swapped = self._folder.swapped()
         return client
 
     def _release(self) -> None:
@@ -201,9 +225,7 @@ class ChromaVectorIndex:
         except NotFoundError:
             if not make:
                 return None
-            collection = client.get_or_create_collection(
-                name, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
-            )
+            collection = client.get_or_create_collection(name, configuration=_COSINE, embedding_function=None)
         # Chroma keeps an existing collection's space whatever is asked for.
         configuration = cast(Mapping[str, Mapping[str, object] | None], collection.configuration_json)
         space = (configuration.get("hnsw") or {}).get("space")
@@ -212,6 +234,7 @@ class ChromaVectorIndex:
         before = self._folder.file_times()
         with self._folder.writing(self._folder.last_writer()):
             collection.get(limit=1, include=[])
+            blank_unused(self._folder.path, self._blanked)
         if self._folder.file_times() != before:
             self._folder.sign(self._token)
         self._collections[name] = collection
@@ -226,8 +249,25 @@ class ChromaVectorIndex:
             if collection is not None:
                 with self._folder.writing(self._token):
                     _replace(collection, arrays, self._open().get_max_batch_size())
+                    blank_unused(self._folder.path, self._blanked)
+
+    def _copy(self, fresh: Path, gone: frozenset[str]) -> None:
+        """Writes all collections, without these memories, to another folder."""
+        settings = Settings(is_persistent=True, persist_directory=str(fresh), anonymized_telemetry=False)
+        target = Client(settings=settings)
+        try:
+            for name in [collection.name for collection in self._open().list_collections()]:
+                collection = self._load(name)
+                copy = target.create_collection(name, configuration=_COSINE, embedding_function=None)
+                if collection is not None:
+                    _copy_rows(collection, copy, gone, target.get_max_batch_size())
+        finally:
+            target.close()
+        blank_unused(fresh, {})
 
     def _query(self, name: str, vector: bytes, limit: int) -> list[VectorHit]:
+        if self._client is not None and self._folder.swapped() != self._swapped:
+            self._release()
         collection = self._collection(name)
         if collection is None:
             return []
@@ -271,6 +311,17 @@ def _replace(collection: Collection, vectors: Mapping[str, Sequence[_Row]], most
             ids=[id_ for id_, _, _ in some],
             embeddings=np.stack([chunk for _, chunk, _ in some]),
             metadatas=[metadata for _, _, metadata in some],  # pyright: ignore[reportArgumentType]
+        )
+
+
+def _copy_rows(source: Collection, target: Collection, gone: frozenset[str], most: int) -> None:
+    kept = [id_ for id_ in source.get(include=[])["ids"] if id_.rpartition("#")[0] not in gone]
+    for ids in _batches(kept, most):
+        found = source.get(ids=list(ids), include=["embeddings", "metadatas"])
+        target.add(
+            ids=found["ids"],
+            embeddings=np.asarray(found["embeddings"], dtype=np.float32),
+            metadatas=found["metadatas"],
         )
 
 

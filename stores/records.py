@@ -75,7 +75,8 @@ class Entry(Record):
 
     ``exchange_id`` is the id of the entry that opened the exchange. ``sequence`` counts from 1
     within a session without gaps and is 0 until the journal has given one; ``position`` counts over
-    the whole journal, grows with time, and may have gaps.
+    the whole journal, grows with time, and may have gaps. ``erased`` is the receipt of the erasure that
+    took its content, or a part of it, away.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Entry(Record):
     zone: str = "UTC"
     sequence: int = 0
     position: int = 0
+    erased: str | None = None
 
 
 class Message(Entry):
@@ -130,6 +132,9 @@ class MarkKind(StrEnum):
     """From here on nothing of the session may become a memory, or no longer so; data: on."""
     NOT_REMEMBERED = "not_remembered"
     """What was said before is not to be remembered after all; data: entry_ids, of messages of the session."""
+    ERASED = "erased"
+    """Entries of the session lost their content; data: receipt, entries (how many). Whoever shows the
+    session reads it anew."""
 
 
 class Mark(Entry):

@@ -20,7 +20,10 @@ DAMAGED = "the vector index is damaged; clear it and rebuild it from the memorie
 
 _LOCK_NAME = "memagent.lock"
 _MARK_NAME = "memagent.mark"
+_SWAP_NAME = "memagent.swap"
+_OWN_NAMES = (_LOCK_NAME, _MARK_NAME, _SWAP_NAME)
 _WRITING = "writing"
+_SWAPPING = "swapping"
 _LOCK_SECONDS = 15
 
 
@@ -30,6 +33,9 @@ class SharedFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.fresh = path.with_name(f"{path.name}.fresh")
+        """Where files are made that shall take the place of those that are there; see `swap`."""
+        self._old = path.with_name(f"{path.name}.old")
         self._mark = path / _MARK_NAME
 
     @contextmanager
@@ -67,6 +73,8 @@ class SharedFolder:
         One that died before does no harm: what Chroma (1.5.9) appends between two changes of its
         files, about every 1,000 vectors, is in a SQLite transaction.
         """
+        if self._read_mark().endswith(_SWAPPING):
+            raise StoreCorruptError(DAMAGED)
         if self._read_mark().endswith(_WRITING):
             begun = self._mark.stat().st_mtime_ns
             if any(changed >= begun for changed in self.file_times().values()):
@@ -77,13 +85,52 @@ class SharedFolder:
         return {file: file.stat().st_mtime_ns for file in self.path.glob("*/*")}
 
     def clear(self) -> None:
-        """Removes all but the lock, and makes everybody else no longer the last writer."""
-        for item in list(self.path.iterdir()):
+        """Removes all index files, and makes everybody else no longer the last writer."""
+        self._remove_aside()
+        for item in self._items():
             if item.is_dir():
                 shutil.rmtree(item)
-            elif item.name not in (_LOCK_NAME, _MARK_NAME):
+            else:
                 item.unlink()
+        self._note_swap()
         self.sign(uuid4().hex)
+
+    def begin_fresh(self) -> Path:
+        """An empty folder beside this one, for `swap`. What a death left of an earlier one is removed."""
+        self._remove_aside()
+        self.fresh.mkdir(mode=0o700)
+        return self.fresh
+
+    def swap(self, token: str) -> None:
+        """The files in `fresh` take the place of all index files, which are removed. Whoever dies in the middle
+        leaves a folder that is not whole: `check_whole` says so, and `clear` removes the rest."""
+        self._mark.write_text(f"{token} {_SWAPPING}")
+        self._old.mkdir(mode=0o700)
+        for item in self._items():
+            item.rename(self._old / item.name)
+        for item in list(self.fresh.iterdir()):
+            item.rename(self.path / item.name)
+        self._note_swap()
+        self.sign(token)
+        self._remove_aside()
+
+    def swapped(self) -> str:
+        """Changes when other files have taken the place of those that a handle has open."""
+        try:
+            return (self.path / _SWAP_NAME).read_text()
+        except FileNotFoundError:
+            return ""
+
+    def _note_swap(self) -> None:
+        (self.path / _SWAP_NAME).write_text(uuid4().hex)
+
+    def _items(self) -> list[Path]:
+        return [item for item in self.path.iterdir() if item.name not in _OWN_NAMES]
+
+    def _remove_aside(self) -> None:
+        for folder in (self.fresh, self._old):
+            if folder.exists():
+                shutil.rmtree(folder)
 
     def _read_mark(self) -> str:
         try:

@@ -4,7 +4,7 @@ more than a second, and a person should not wait for it to see a prompt."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from stores.base import VectorHit, VectorIndex
 from stores.errors import StoreClosedError
@@ -36,6 +36,9 @@ class DeferredVectorIndex:
 
     async def clear(self) -> None:
         await (await self._index()).clear()
+
+    async def rewrite(self, without: Collection[str]) -> None:
+        await (await self._index()).rewrite(without)
 
     async def reopen(self) -> None:
         if self._opening is not None:  # what is not open yet will see everything

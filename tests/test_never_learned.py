@@ -14,7 +14,7 @@ from memagent import Agent, MemagentError, tool
 from memagent.context.directives.discretion import discretion
 from memagent.errors import NotFoundError
 from memagent.memory.never import NeverPatterns
-from memagent.memory.secrecy import holds_secret
+from memagent.secret_rules import holds_secret
 from stores.records import MemoryState, Trust
 from tests.agents import agent_on
 from tests.scripted_server import ScriptedServer, call

@@ -25,6 +25,7 @@ ROOMS = {
     "alembic": ("stores/sql/",),
     "chromadb": ("stores/chroma.py",),
     "fsspec": ("stores/blobs.py",),
+    "detect_secrets": ("memagent/secret_rules.py",),
     "regex": ("memagent/context/reading.py",),
     "tiktoken": ("memagent/llm/tokens.py",),
     "openai": ("memagent/llm/openai_chat.py",),
@@ -34,7 +35,6 @@ ROOMS = {
     "rich": ("memagent/cli/",),
     "prompt_toolkit": ("memagent/cli/",),
     "sentence_transformers": ("memagent/memory/embed.py",),
-    "detect_secrets": ("memagent/memory/secrecy.py",),
     "torch": ("memagent/memory/embed.py",),
 }
 HEAVY = ("torch", "chromadb", "openai", "sqlalchemy", "xllamacpp", "genai_prices", "sentence_transformers", "tiktoken")

@@ -16,6 +16,7 @@ from memagent.agent.context_control import ContextControl
 from memagent.agent.explaining import Explainer
 from memagent.agent.helper_calls import HelperModel
 from memagent.agent.importing import host_note, ingested
+from memagent.agent.keeping import Keeping
 from memagent.agent.learning import Learner
 from memagent.agent.learning_control import LearningControl
 from memagent.agent.looking_back import LookingBack
@@ -29,7 +30,6 @@ from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
 from memagent.agent.toolbox import history_tools, memory_tools, reading_tool
-from memagent.agent.upkeep import Checkup, check
 from memagent.context.assemble import Prompt
 from memagent.context.directives.discretion import discretion
 from memagent.context.manifest import Manifest
@@ -116,6 +116,7 @@ class Assistant:
             ready=self._ready,
             asking=self._asking,
         )
+        self.keeping = Keeping(rooms, begin=self._check_open, quiet=self._quiet)
         self.explainer = Explainer(rooms, session_id=lambda: self._session_id, begin=self._check_open)
         self._tools = self._own_tools()
 
@@ -144,6 +145,7 @@ class Assistant:
             self._indexing = True
             self._rooms.indexer.start()
             self._later(self._rooms.indexer.catch_up(self._rooms.scope))
+            self._later(self.keeping.resume())
 
     def _begin_opening(self) -> asyncio.Task[Opened]:
         """The task that opens the model; a new one when the last failed: a server may have come up."""
@@ -242,6 +244,17 @@ class Assistant:
             self._compacting.cancel()
             await asyncio.wait([self._compacting])
 
+    @contextlib.asynccontextmanager
+    async def _quiet(self) -> AsyncGenerator[None]:
+        async with self._one_at_a_time:
+            await self._stop_compacting()
+            await asyncio.gather(*self._background, return_exceptions=True)
+            try:
+                yield
+            finally:
+                if self._view is not None:
+                    await self._view.refresh()
+
     async def cancel(self) -> bool:
         """Stops the answer that is being given, if any; what was said is kept. Says whether there was one."""
         return self._running is not None and self._running.cancel()
@@ -295,11 +308,6 @@ class Assistant:
     async def _refresh_view(self) -> None:
         if self._view is not None:
             await self._view.refresh()
-
-    async def checkup(self, collect: bool) -> Checkup:
-        """What is kept where, and the stored outputs that nothing refers to any more, removed if asked to."""
-        self._check_open()
-        return await check(self._rooms, collect=collect)
 
     async def settle(self, timeout_seconds: float | None, *, indexes_only: bool = False) -> list[str]:
         """Waits until every index equals the journal and what was said was learned from. Returns what is still

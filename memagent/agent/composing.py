@@ -190,6 +190,7 @@ class Composer:
             cut_id=view.cut_id,
             candidates=candidates,
             forgotten=tuple(sorted(view.forgotten)),
+            erased=tuple(sorted(view.erased)),
             settings_hash=self._settings_hash,
             recipe=self._recipe(view, current),
         )

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 from memagent.agent.assistant import Reply
 from memagent.agent.construction import Construction
+from memagent.agent.keeping_faces import AsyncKeepingFace, KeepingFace
 from memagent.agent.learning_control import Extraction
 from memagent.agent.memory_story import MemoryStory
 from memagent.agent.reading_back import Selection
@@ -29,7 +30,7 @@ from stores.records import Memory, MemoryKind, MemoryState, Message, Session
 T = TypeVar("T")
 
 
-class Agent(Construction):
+class Agent(Construction, KeepingFace):
     """A memory-centric agent, synchronous. Also a context manager. Safe to use from several threads; one
     message is answered at a time."""
 
@@ -206,7 +207,7 @@ class Agent(Construction):
     def checkup(self, *, collect: bool = False) -> Checkup:
         """What is kept where, and which of this user's stored outputs nothing refers to any more and why;
         ``collect`` removes those. Raises StoreError."""
-        return self._call(self._assistant.checkup(collect))
+        return self._call(self._assistant.keeping.checkup(collect))
 
     def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """The manifests of a session's newest prompts (this session's by default), newest first."""
@@ -251,7 +252,7 @@ class Agent(Construction):
         self._call(self._assistant.close())
 
 
-class AsyncAgent(Construction):
+class AsyncAgent(Construction, AsyncKeepingFace):
     """A memory-centric agent for coroutines, in any event loop. Every method does what its namesake of
     `Agent` does."""
 
@@ -412,7 +413,7 @@ class AsyncAgent(Construction):
 
     async def checkup(self, *, collect: bool = False) -> Checkup:
         """See `Agent.checkup`."""
-        return await self._call(self._assistant.checkup(collect))
+        return await self._call(self._assistant.keeping.checkup(collect))
 
     async def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """See `Agent.manifests`."""

@@ -53,7 +53,10 @@ class ReadBack:
         if not found:
             raise NotFoundError(f"nothing is kept under {wanted[:80]!r}; copy the reference from its notice")
         here = [entry for entry in found if entry.session_id == session_id]
-        return (here or found)[-1]
+        entry = (here or found)[-1]
+        if entry.erased and isinstance(entry, Message):
+            raise NotFoundError(f"the content of {entry.id!r} was erased (receipt {entry.erased})")
+        return entry
 
     async def _entries(self, entry_id: str) -> list[Message | Mark]:
         entries = await self._rooms.stores.journal.get(self._rooms.scope, [entry_id])

@@ -68,7 +68,9 @@ class Replayer:
         if current is None:
             return Replay(number, "erased", "the message that it answers is kept no more")
         prompt = _made(view, current, offer, manifest, manifest.recipe, counter)
-        return _verdict(number, prompt, manifest, manifest.recipe, counter, lost=lost or view.lost_texts)
+        return _verdict(
+            number, prompt, manifest, manifest.recipe, counter, lost=lost or view.lost_texts or bool(view.erased)
+        )
 
     async def _view(
         self, session_id: str, manifest: Manifest, recipe: Recipe, counter: TokenCounter
@@ -96,6 +98,7 @@ class Replayer:
         context = next((e for e in entries if isinstance(e, Mark) and e.what is MarkKind.CONTEXT), None)
         blocks = await view.blocks({manifest.exchange_id: context} if context else {})
         known = [entry for entry in entries if entry.sequence <= recipe.current_sequence]
+        view.erased |= {e.erased for e in (*known, *([context] if context else [])) if e.erased}
         return build_exchange(view.trimmed(known), blocks.get(manifest.exchange_id, ContextBlock()))
 
     async def _entries(self, view: SessionView, exchange_id: str, sequence: int) -> list[Message | Mark]:

@@ -19,6 +19,7 @@ from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
 from stores.base import (
     BlobStore,
+    Eraser,
     HistoryIndex,
     Jobs,
     Journal,
@@ -29,6 +30,7 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
+    Receipts,
     VectorIndex,
 )
 from stores.records import Scope
@@ -58,6 +60,8 @@ class Stores:
     vectors: VectorIndex
     ledger: Ledger
     manifests: Manifests
+    eraser: Eraser
+    receipts: Receipts
     blobs: BlobStore
     close: Callable[[], Awaitable[None]]
 

@@ -17,6 +17,14 @@ from memagent.memory.profile import Profile, made_of
 from stores.base import Journal, Manifests, MemoryFinder, MemoryTable
 from stores.records import Mark, MarkKind, MemoryState, Message, MessageRole, Scope
 
+_CHANGES_VIEW = (
+    MarkKind.CUT,
+    MarkKind.SUMMARY,
+    MarkKind.COMPACTION_FAILED,
+    MarkKind.PRIVATE,
+    MarkKind.ERASED,
+)
+
 
 class SessionView:
     """The window of one session. `refresh` brings it up to date; all else reads it. May be called from
@@ -58,6 +66,8 @@ class SessionView:
         self.failures = self.since_failure = 0
         self.notes: list[Message] = []
         self.private: bool | None = None
+        self.erased: set[str] = set()
+        """The receipts of the erasures that took something of what is shown."""
         self._journal = journal
         self._manifests = manifests
         self._memories = memories
@@ -75,6 +85,8 @@ class SessionView:
         self._pending: dict[str, None] = {}
         """Exchanges whose newest entries the window does not show yet, in order."""
         self._new_cut: Mark | None = None
+        self._stale = False
+        """Something was erased: what was read of the session is no longer what is kept."""
         self._until: int | None = None
         self.lost_texts = False
         """A recalled line that was shown is kept no more: it was erased."""
@@ -90,6 +102,8 @@ class SessionView:
             if not loaded:
                 await self._load()
             await self._read_new()
+            if self._stale:
+                await self._begin_at(await self._journal.last_cut(self.scope, self.session_id))
             if self._new_cut is not None:
                 await self._adopt(self._new_cut)
             await self._reconsider()
@@ -129,6 +143,7 @@ class SessionView:
         for kept in (self._entries, self._shown, self._closed, self._pending):
             kept.clear()
         self.notes.clear()
+        self.erased.clear()
         self.window = Window()
         await self._show(cut)
         if self.shown.head_ids:
@@ -136,11 +151,13 @@ class SessionView:
             self._take([entry for entry in head if entry.session_id == self.session_id])
         self._last_sequence = self.shown.from_sequence - 1
         await self._read_new()
+        self._stale = False
 
     async def _show(self, cut: Mark | None) -> None:
         shown = view_of(cut)
         marks = await self._journal.get(self.scope, shown.summary_ids) if shown.summary_ids else []
         self.shown, self.cut_id = shown, cut.id if cut else ""
+        self.erased |= {mark.erased for mark in (*marks, *([cut] if cut else [])) if mark.erased}
         self.summaries = tuple(summary_of(m) for m in marks if isinstance(m, Mark) and m.session_id == self.session_id)
         self._lay_background()
 
@@ -176,6 +193,7 @@ class SessionView:
             # of an exchange that began before the view nothing is shown but what the view names
             if entry.id != entry.exchange_id and entry.exchange_id not in self._entries:
                 continue
+            self.erased |= {entry.erased} if entry.erased else set()
             self._entries.setdefault(entry.exchange_id, []).append(entry)
             self._pending[entry.exchange_id] = None
             if isinstance(entry, Message):
@@ -185,7 +203,9 @@ class SessionView:
 
     def _noted(self, mark: Mark) -> bool:
         """Takes in a mark about the session itself; False for one about an exchange."""
-        if mark.what is MarkKind.CUT:
+        if mark.what is MarkKind.ERASED:
+            self._stale = True
+        elif mark.what is MarkKind.CUT:
             self._new_cut = mark
             self.failures = view_of(mark).failures
         elif mark.what is MarkKind.COMPACTION_FAILED:
@@ -193,12 +213,12 @@ class SessionView:
             self.failures, self.since_failure = failures if isinstance(failures, int) else 1, 0
         elif mark.what is MarkKind.PRIVATE:
             self.private = bool(mark.data.get("on"))
-        return mark.what in (MarkKind.CUT, MarkKind.SUMMARY, MarkKind.COMPACTION_FAILED, MarkKind.PRIVATE)
+        return mark.what in _CHANGES_VIEW
 
     def _heard(self, message: Message) -> None:
         self.last_at = message.at
         if message.role is MessageRole.NOTE:
-            self.notes.append(message)
+            self.notes += [] if message.erased else [message]
         elif message.role is MessageRole.USER:
             self.notes.clear()
             self.since_failure += 1

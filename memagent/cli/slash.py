@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memagent.cli import consent, explained, render, slash_memory
+from memagent.cli import consent, erase, explained, render, slash_memory
 from memagent.cli.stream import compacted_line
 from memagent.errors import MemagentError
 from stores.records import Memory
@@ -113,6 +113,10 @@ def _never(agent: Agent, console: Console, pattern: str) -> None:
     console.print(consent.never_view(pattern, agent.never(pattern)))
 
 
+def _erase(agent: Agent, console: Console, argument: str) -> None:
+    console.print(erase.run_slash(agent, argument))
+
+
 def _sessions(agent: Agent, console: Console, _argument: str) -> None:
     console.print(render.sessions_table(agent.sessions()))
 
@@ -151,6 +155,7 @@ COMMANDS = {
     "/restore": Command("ID", "recall a forgotten memory again", slash_memory.restore),
     "/private": Command("[on|off]", "whether anything said here may be remembered elsewhere", _private),
     "/never": Command("[PATTERN]", "what is never to be remembered: words, with * for any", _never),
+    "/erase": Command("TEXT", "show all that holds a text; /erase yes TEXT erases it for good", _erase),
     "/sessions": Command("", "list the sessions", _sessions),
     "/new": Command("", "begin a new session", _new),
     "/help": Command("", "this list", _help),

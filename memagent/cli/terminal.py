@@ -21,6 +21,7 @@ from memagent.cli.options import open_agent
 from memagent.cli.stream import AnswerView, interruptible, shortfall
 from memagent.cli.wall import one_line
 from memagent.errors import MemagentError
+from memagent.settings import INPUT_HISTORY_NAME
 from stores.errors import StoreError
 from stores.records import MessageRole
 
@@ -47,7 +48,7 @@ class TerminalChat:
         self._session = session
         self._private = private
         self._console = render.console(sys.stdout)
-        self._history = OwnerOnlyHistory(settings.data_dir / "input_history")
+        self._history = OwnerOnlyHistory(settings.data_dir / INPUT_HISTORY_NAME)
         self._prompt: PromptSession[str] = PromptSession(history=self._history, key_bindings=_keys())
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memagent-open")
         self._opening: Future[Opened] | None = None
@@ -102,7 +103,10 @@ class TerminalChat:
     def _handle(self, agent: Agent, text: str) -> bool:
         """Answers a message or runs a slash command; False to end the chat."""
         if slash.is_command(text):
-            return slash.run(agent, self._console, text)
+            goes_on = slash.run(agent, self._console, text)
+            if text.lstrip().startswith("/erase"):
+                self._history.read_again()
+            return goes_on
         with interruptible(agent):
             finished = AnswerView(self._console).show(agent.stream(text))
         missing = shortfall(finished.finish_reason)
@@ -186,6 +190,10 @@ class OwnerOnlyHistory(FileHistory):
         lines: list[str] = []
         self._attempt(lambda: lines.extend(super(OwnerOnlyHistory, self).load_history_strings()))
         return lines
+
+    def read_again(self) -> None:
+        """Forgets what was loaded: the file was changed, and the next prompt reads it anew."""
+        self._loaded, self._loaded_strings = False, []
 
     def store_string(self, string: str) -> None:
         """Appends one entry; a full disk does not end the chat."""

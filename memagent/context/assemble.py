@@ -118,6 +118,7 @@ class PromptSource:
     """The mark that the session's view is of; "" while nothing was compacted."""
     candidates: tuple[Candidate, ...] = ()
     forgotten: tuple[str, ...] = ()
+    erased: tuple[str, ...] = ()
     settings_hash: str = ""
     recipe: Recipe | None = None
 
@@ -217,6 +218,7 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         tools_hash=_hash(json.dumps(fixed.offer.tools)),
         settings_hash=source.settings_hash,
         forgotten=source.forgotten,
+        erased=source.erased,
         prompt_versions={name: prompts.version(name) for name in ("system", "context", "recalled")},
         prompt_hash=prompt_digest(fixed.offer.tools, head, window.digest(left_out), tail),
         exchange_id=source.current.id,

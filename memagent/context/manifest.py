@@ -12,7 +12,9 @@ from stores.base import KeptManifest
 SECTIONS = ("system", "tools", "profile", "summaries", "window", "recalled", "current")
 """Every manifest has all of them, in this order."""
 
-BreakCause = Literal["compaction", "model or settings changed", "tool set changed", "profile edited", "forgotten"]
+BreakCause = Literal[
+    "compaction", "model or settings changed", "tool set changed", "profile edited", "forgotten", "erased"
+]
 
 
 class Candidate(BaseModel):
@@ -101,6 +103,8 @@ class Manifest(BaseModel):
     settings_hash: str = ""
     forgotten: tuple[str, ...] = ()
     """Memories that were shown in the window and have been forgotten since."""
+    erased: tuple[str, ...] = ()
+    """Receipts of erasures that changed what is shown of the session."""
     prompt_versions: dict[str, int] = Field(default_factory=dict)
     prompt_hash: str = ""
     """The fingerprint of all that was sent: tools and messages."""
@@ -145,6 +149,8 @@ def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | No
     # a message shown without what was recalled for it: the next time it is shown, it is with it, or the other way
     if previous.recalled_left_out or (current.recalled_left_out and previous.exchange_id == current.exchange_id):
         return "compaction"
+    if not set(current.erased) <= set(previous.erased):
+        return "erased"
     if previous.system_hash != current.system_hash:
         return "model or settings changed"
     if previous.first_sequence != current.first_sequence:

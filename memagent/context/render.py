@@ -93,11 +93,13 @@ def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Ex
 
     Results are put in call order; a call without one gets a stand-in that says what is known: "not
     started" when no mark says that it was, else, and in an imported transcript, "outcome unknown".
-    Results nobody asked for are left out.
+    Results nobody asked for are left out. What was erased has an honest line instead; an exchange of which
+    nothing is left is none.
     """
     messages = [entry for entry in entries if isinstance(entry, Message) and entry.role is not MessageRole.NOTE]
-    if not messages:
+    if all(message.erased and not message.calls for message in messages):
         return None
+    messages = [_shown(message) for message in messages]
     started = {str(e.data.get("call_id")) for e in entries if isinstance(e, Mark) and e.what is MarkKind.STARTED}
     user = next((m for m in messages if m.role is MessageRole.USER), None)
     turns: list[Turn] = []
@@ -110,8 +112,13 @@ def build_exchange(entries: Sequence[Message | Mark], block: ContextBlock) -> Ex
             turns.append(Turn(message, _answered(message, messages[index + 1 :], started)))
             answer = None
         elif message.content.strip() or message.partial:
-            answer = message if answer is None else _joined(answer, message)
+            answer = message if answer is None or answer.erased else _joined(answer, message)
     return Exchange(entries[0].exchange_id, user, tuple(turns), answer, block, entries[0].sequence)
+
+
+def _shown(message: Message) -> Message:
+    empty = message.erased and not (message.content or message.calls)
+    return message.model_copy(update={"content": prompts.text("erased")}) if empty else message
 
 
 def _answered(message: Message, later: Sequence[Message], started: set[str]) -> tuple[Message, ...]:
@@ -148,6 +155,8 @@ def _with_distinct_calls(message: Message) -> Message:
 
 
 def _joined(first: Message, second: Message) -> Message:
+    if second.erased:
+        return first
     text = "\n\n".join(part for part in (first.content, second.content) if part)
     return second.model_copy(update={"content": text})
 

@@ -115,8 +115,9 @@ def background(
     if instructions:
         lines = "\n".join(f'- on {i.said_on}: "{" ".join(i.text.split())}"' for i in instructions)
         standing = prompts.text("standing", instructions=lines)
-    if summaries:
-        blocks = "\n\n".join(f"[summary {summary.id}]\n{prompts.fenced(summary.text)}" for summary in summaries)
+    shown = [summary for summary in summaries if summary.text]  # of what one stood for all may have been erased
+    if shown:
+        blocks = "\n\n".join(f"[summary {summary.id}]\n{prompts.fenced(summary.text)}" for summary in shown)
         earlier = prompts.text("summaries", summaries=blocks)
     return Background(standing, profile, earlier)
 

@@ -77,5 +77,7 @@ def view_of(mark: Mark | None) -> View:
 
 
 def summary_of(mark: Mark) -> Summary:
-    """The summary that a SUMMARY mark holds."""
+    """The summary that a SUMMARY mark holds; an empty one where the whole session was erased."""
+    if not mark.data:
+        return Summary(id=mark.id, text="", first_sequence=1, last_sequence=0, tokens=0, source_tokens=0)
     return Summary.model_validate({**mark.data, "id": mark.id})

@@ -35,7 +35,7 @@ def memories_of(entries: Sequence[Message | Mark], now: datetime, never: NeverPa
     taken_back = {key for entry in entries if isinstance(entry, Mark) for key in taken_back_by(entry)}
     for entry in entries:
         if isinstance(entry, Mark):
-            if entry.what is MarkKind.REMEMBERED and not never.matching(str(entry.data["text"])):
+            if entry.what is MarkKind.REMEMBERED and not (entry.erased or never.matching(str(entry.data["text"]))):
                 memories.append(fact_of(entry, now))
         elif _gives_episode(entry, never) and (entry.session_id, entry.id) not in taken_back:
             memories.append(_episode_of(entry, now))

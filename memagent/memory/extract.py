@@ -18,9 +18,9 @@ from memagent.memory.answers import listed
 from memagent.memory.attributes import attribute_of, subject_of
 from memagent.memory.never import NeverPatterns
 from memagent.memory.relative_dates import Mention, dated, mentions
-from memagent.memory.secrecy import holds_secret
 from memagent.memory.worth import GROUNDED, clauses, content, denied, says_something, scrap, share, states
 from memagent.sanitize import clean_output
+from memagent.secret_rules import holds_secret
 from stores.records import MessageRole, Source, Trust
 from stores.sameness import normalised
 

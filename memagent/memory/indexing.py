@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -61,6 +61,7 @@ class Indexer:
         self._clock = clock
         self._notify = notify
         self._wake = asyncio.Event()
+        self._batch = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._holding = False
         self._damaged = False
@@ -155,6 +156,23 @@ class Indexer:
             return max(1, await self._outbox.open_count(scope))
         return await self._outbox.open_count(scope)
 
+    @contextlib.asynccontextmanager
+    async def writing_stopped(self) -> AsyncGenerator[bool]:
+        """Inside, this process writes no vectors. False: another process may be writing some."""
+        async with self._batch:
+            if self._holding or self._lock is None:
+                yield True
+                return
+            try:
+                self._lock.acquire(blocking=False)
+            except Timeout:
+                yield False
+                return
+            try:
+                yield True
+            finally:
+                self._lock.release()
+
     async def close(self) -> None:
         """Stops; what is not written yet is written by whoever comes next."""
         if self._task is not None:
@@ -169,11 +187,12 @@ class Indexer:
                 if not await self._embedding.wait():
                     self._notify(f"the embedder cannot be loaded ({self._embedding.failure}); recall is by words only")
                     return
-                if await self._hold():
-                    await self._make_whole()
-                    busy = await self._write_batch()
-                    if not busy and self._outdated:
-                        await self._drop_outdated()
+                async with self._batch:
+                    if await self._hold():
+                        await self._make_whole()
+                        busy = await self._write_batch()
+                        if not busy and self._outdated:
+                            await self._drop_outdated()
             except (StoreError, EmbedderError) as error:
                 self._say(f"memories could not be indexed and will be tried again: {error}")
             self._looked = True

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stores.base import (
+    Eraser,
     Generations,
     HistoryIndex,
     Jobs,
@@ -17,10 +18,12 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
+    Receipts,
     Talk,
     Told,
 )
 from stores.sql.database import Database, open_database
+from stores.sql.erasing import SqlEraser
 from stores.sql.finding import SqlMemoryFinder
 from stores.sql.generations import SqlGenerations
 from stores.sql.history import SqlHistoryIndex
@@ -32,6 +35,7 @@ from stores.sql.manifests import SqlManifests
 from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
+from stores.sql.receipts import SqlReceipts
 from stores.sql.talk import SqlTalk
 from stores.sql.told import SqlTold
 
@@ -55,6 +59,8 @@ class SqlStores:
     never: NeverList
     ledger: Ledger
     manifests: Manifests
+    eraser: Eraser
+    receipts: Receipts
     database: Database
 
     async def close(self) -> None:
@@ -84,5 +90,7 @@ def open_sql(location: str | Path) -> SqlStores:
         never=SqlNeverList(database),
         ledger=SqlLedger(database),
         manifests=SqlManifests(database),
+        eraser=SqlEraser(database),
+        receipts=SqlReceipts(database),
         database=database,
     )

@@ -69,6 +69,14 @@ class Database:
         """Runs work in a transaction that is durable when this returns, or left no trace when it raises."""
         return await self._run(self._writer, self._writing, work)
 
+    async def alone(self, work: Callable[[Engine], T]) -> T:
+        """Runs work in the writer's turn but in no transaction, which some statements refuse to be in."""
+        with self._gate:
+            if self._closed:
+                raise StoreClosedError("the database was closed")
+            future = self._writer.submit(_mapped_call, work, self._engine)
+        return await asyncio.wrap_future(future)
+
     async def close(self) -> None:
         """Finishes the work that was already asked for, then releases files and connections."""
         await asyncio.to_thread(self._close)
@@ -118,6 +126,11 @@ def is_current(engine: Engine) -> bool:
         if connection.exec_driver_sql(known).scalar() is None:
             return False
         return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == HEAD_REVISION
+
+
+def _mapped_call(work: Callable[[Engine], T], engine: Engine) -> T:
+    with mapped():
+        return work(engine)
 
 
 def _in_transaction(engine: Engine, work: Work[T]) -> T:

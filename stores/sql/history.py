@@ -4,12 +4,13 @@ journal entries, whose texts are not kept a second time: on SQLite the FTS5 tabl
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 
-from sqlalchemy import Connection, bindparam, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 
 from stores.base import Passage, PassageHit
 from stores.records import Scope
@@ -24,6 +25,8 @@ HELPING_SHARE = 0.25
 """… but those in no more than this share still count where a rarer term was found …"""
 HELPING_TERMS = 8
 """… the rarest so many."""
+REMOVED_AT_ONCE = 2_000
+"""Each walk of the whole index removes so many passages."""
 ALL_OF_TERMS = 8
 """A query of at most so many terms first finds the passages that have all of them: BM25 would rather have a short
 passage with some than a long one with all."""
@@ -38,7 +41,9 @@ _KNOWN = select(passages.c.session_id, passages.c.entry_id, passages.c.start).wh
     passages.c.session_id == bindparam("session_id"),
     passages.c.entry_id.in_(bindparam("ids", expanding=True)),
 )
+_NUMBERS = _KNOWN.with_only_columns(passages.c.number)
 _ADD = insert(passages)
+_DROP = delete(passages).where(passages.c.number == bindparam("at_number"))
 _GROW = (
     update(scopes)
     .where(scopes.c.number == bindparam("at_number"))
@@ -63,6 +68,8 @@ class PassageTerms(Protocol):
         self, connection: Connection, scope_number: int, rows: Sequence[tuple[int, Passage, Sequence[str]]]
     ) -> None: ...
 
+    def remove(self, connection: Connection, numbers: Sequence[int]) -> None: ...
+
     def counts(self, connection: Connection, scope_number: int, terms: Sequence[str], most: int) -> Mapping[str, int]:
         """In how many passages of the scope each term occurs, without those that occur nowhere. An engine
         may stop counting after ``most`` + 1."""
@@ -74,9 +81,20 @@ class PassageTerms(Protocol):
 
 
 class SqlitePassageTerms:
-    """FTS5."""
+    """FTS5. Its table is contentless: what is to be removed must be given again, exactly, so it is read from
+    the index itself, all of which is walked for it."""
 
     _put = text("INSERT INTO passage_terms (rowid, terms, session) VALUES (:number, :terms, :session)")
+    _remove = text(
+        "INSERT INTO passage_terms (passage_terms, rowid, terms, session) VALUES ('delete', :number, :terms, :session)"
+    )
+    _instances = (
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.passage_instances USING fts5vocab(main, passage_terms, instance)"
+    )
+    _indexed = text(
+        "SELECT doc, col, term FROM temp.passage_instances WHERE doc IN (SELECT value FROM json_each(:numbers))"
+        ' ORDER BY doc, "offset"'
+    )
     _counts = text("SELECT term, doc FROM passage_term_counts WHERE term IN :terms").bindparams(
         bindparam("terms", expanding=True)
     )
@@ -103,6 +121,15 @@ class SqlitePassageTerms:
                 for number, passage, terms in rows
             ],
         )
+
+    def remove(self, connection: Connection, numbers: Sequence[int]) -> None:
+        connection.exec_driver_sql(self._instances)
+        for some in batches(numbers, REMOVED_AT_ONCE):
+            found: dict[int, dict[str, list[str]]] = {number: {"terms": [], "session": []} for number in some}
+            for doc, column, term in connection.execute(self._indexed, {"numbers": json.dumps(list(some))}):
+                found[doc][column].append(term)
+            rows = [{"number": n, **{column: " ".join(t) for column, t in of.items()}} for n, of in found.items()]
+            connection.execute(self._remove, rows)
 
     def counts(self, connection: Connection, scope_number: int, terms: Sequence[str], most: int) -> Mapping[str, int]:
         joined = {f"{scope_number}_{term}": term for term in terms}
@@ -136,6 +163,7 @@ class PostgresPassageTerms:
     """A tsvector. ts_rank knows no rarity, so each term's rank is weighted by it here."""
 
     _put = text("INSERT INTO passage_terms (number, terms) VALUES (:number, CAST(:terms AS tsvector))")
+    _remove = text("DELETE FROM passage_terms WHERE number = :number")
     _count = text(
         "SELECT count(*) FROM (SELECT 1 FROM passage_terms WHERE terms @@ CAST(:term AS tsquery) LIMIT :most) AS found"
     )
@@ -146,6 +174,9 @@ class PostgresPassageTerms:
         connection.execute(
             self._put, [{"number": number, "terms": tsvector_of(scope_number, terms)} for number, _, terms in rows]
         )
+
+    def remove(self, connection: Connection, numbers: Sequence[int]) -> None:
+        connection.execute(self._remove, [{"number": number} for number in numbers])
 
     def counts(self, connection: Connection, scope_number: int, terms: Sequence[str], most: int) -> Mapping[str, int]:
         found: dict[str, int] = {}
@@ -181,12 +212,17 @@ class PostgresPassageTerms:
         return [PassageHit(*row) for row in rows]
 
 
+def passage_terms_of(database: Database) -> PassageTerms:
+    """The index of the database's engine."""
+    return SqlitePassageTerms() if database.dialect == "sqlite" else PostgresPassageTerms()
+
+
 class SqlHistoryIndex:
     """HistoryIndex over the engine's own full-text search."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._terms: PassageTerms = SqlitePassageTerms() if database.dialect == "sqlite" else PostgresPassageTerms()
+        self._terms = passage_terms_of(database)
 
     async def cursor(self, scope: Scope) -> int:
         def work(connection: Connection) -> int:
@@ -311,3 +347,26 @@ def _known(connection: Connection, scope_number: int, given: Sequence[Passage]) 
             place = {"scope_number": scope_number, "session_id": session_id, "ids": list(some)}
             found |= {(row.session_id, row.entry_id, row.start) for row in connection.execute(_KNOWN, place)}
     return found
+
+
+def remove_passages(
+    connection: Connection, index: PassageTerms, scope: Scope, places: Sequence[tuple[str, str]]
+) -> None:
+    """Takes the passages of entries, named by session and id, out of the index, inside a transaction."""
+    take_turn(connection, Turn.HISTORY)
+    row = connection.execute(_SCOPE, {"scope": scope}).first()
+    if row is None:
+        return
+    by_session: dict[str, list[str]] = {}
+    for session_id, entry_id in places:
+        by_session.setdefault(session_id, []).append(entry_id)
+    numbers: list[int] = []
+    for session_id, ids in by_session.items():
+        for some in batches(ids):
+            given = {"scope_number": row.number, "session_id": session_id, "ids": list(some)}
+            numbers += connection.execute(_NUMBERS, given).scalars()
+    if not numbers:
+        return
+    index.remove(connection, numbers)
+    connection.execute(_DROP, [{"at_number": number} for number in numbers])
+    connection.execute(_GROW, {"at_number": row.number, "to": row.history_cursor, "more": -len(numbers)})

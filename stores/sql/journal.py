@@ -79,7 +79,7 @@ class SqlJournal:
     ) -> list[Message | Mark]:
         given = {"scope": scope, "session_id": session_id, "after": after_sequence}
         return await self._database.read(
-            lambda connection: [_entry(row) for row in connection.execute(_READ.limit(limit), given)]
+            lambda connection: [entry_of(row) for row in connection.execute(_READ.limit(limit), given)]
         )
 
     async def last_cut(self, scope: Scope, session_id: str) -> Mark | None:
@@ -87,7 +87,7 @@ class SqlJournal:
 
         def work(connection: Connection) -> Mark | None:
             row = connection.execute(_LAST_CUT, given).first()
-            found = _entry(row) if row is not None else None
+            found = entry_of(row) if row is not None else None
             return found if isinstance(found, Mark) else None
 
         return await self._database.read(work)
@@ -97,7 +97,7 @@ class SqlJournal:
 
         def work(connection: Connection) -> Mark | None:
             row = connection.execute(_LAST_MARK, given).first()
-            found = _entry(row) if row is not None else None
+            found = entry_of(row) if row is not None else None
             return found if isinstance(found, Mark) else None
 
         return await self._database.read(work)
@@ -105,7 +105,7 @@ class SqlJournal:
     async def since(self, scope: Scope, position: int, *, limit: int = 500) -> list[Message | Mark]:
         given = {"scope": scope, "after": position}
         return await self._database.read(
-            lambda connection: [_entry(row) for row in connection.execute(_SINCE.limit(limit), given)]
+            lambda connection: [entry_of(row) for row in connection.execute(_SINCE.limit(limit), given)]
         )
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Message | Mark]:
@@ -115,7 +115,7 @@ class SqlJournal:
             found: dict[str, dict[int, Message | Mark]] = {}
             for some in batches(ids):
                 for row in connection.execute(_WITH_IDS, {"scope": scope, "ids": list(some)}):
-                    found.setdefault(row.id, {})[row.position] = _entry(row)
+                    found.setdefault(row.id, {})[row.position] = entry_of(row)
             return [entry for id_ in ids for _, entry in sorted(found.get(id_, {}).items(), key=itemgetter(0))]
 
         return await self._database.read(work) if ids else []
@@ -132,7 +132,7 @@ class SqlJournal:
         while True:
             given = {"scope": scope, "after": position}
             some = await self._database.read(
-                lambda connection, given=given: [_entry(row) for row in connection.execute(_OVERFLOWED, given)]
+                lambda connection, given=given: [entry_of(row) for row in connection.execute(_OVERFLOWED, given)]
             )
             if not some:
                 return found
@@ -167,7 +167,7 @@ def _known(connection: Connection, scope: Scope, session_id: str, ids: Sequence[
     found: dict[str, Message | Mark] = {}
     for some in batches(ids):
         given = {"scope": scope, "session_id": session_id, "ids": list(some)}
-        found |= {row.id: _entry(row) for row in connection.execute(_IN_SESSION_WITH_IDS, given)}
+        found |= {row.id: entry_of(row) for row in connection.execute(_IN_SESSION_WITH_IDS, given)}
     return found
 
 
@@ -177,7 +177,7 @@ def _use_session(
     times = [to_micros(entry.at) for entry in added]
     last = added[-1]
     values = {
-        "title": (session.title if session is not None else "") or _title(added),
+        "title": (session.title if session is not None else "") or title_of(added),
         "last_at": max(times if session is None else [session.last_at, *times]),
         "message_count": (session.message_count if session is not None else 0)
         + sum(isinstance(entry, Message) for entry in added),
@@ -191,7 +191,8 @@ def _use_session(
         connection.execute(_USE_SESSION, {"of": scope, "session_id": last.session_id} | values)
 
 
-def _title(added: Sequence[Message | Mark]) -> str:
+def title_of(added: Sequence[Message | Mark]) -> str:
+    """Of a session, by its entries in order: the beginning of its first user message, or ""."""
     for entry in added:
         if isinstance(entry, Message) and entry.role is MessageRole.USER:
             # Ten times the room is enough to fold white space in.
@@ -209,11 +210,17 @@ def _row(scope: Scope, entry: JournalEntry) -> dict[str, Any]:
         "id": entry.id,
         "kind": entry.kind,
         "what": entry.what.value if isinstance(entry, Mark) else None,
-        "payload": entry.model_dump_json(exclude={"sequence", "position"}),
+        "payload": payload_of(entry),
     }
 
 
-def _entry(row: Row[*tuple[Any, ...]]) -> Message | Mark:
+def payload_of(entry: JournalEntry) -> str:
+    """An entry as it is kept: the columns know its place."""
+    return entry.model_dump_json(exclude={"sequence", "position"})
+
+
+def entry_of(row: Row[*tuple[Any, ...]]) -> Message | Mark:
+    """An entry from its row."""
     # The columns know sequence and position; written into the JSON text they are validated in one quick pass.
     payload = f'{row.payload[:-1]},"sequence":{row.sequence},"position":{row.position}}}'
     kind = Message if row.kind == "message" else Mark

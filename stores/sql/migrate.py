@@ -12,15 +12,19 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine
 
 from stores.errors import StoreBusyError, StoreCorruptError, StoreError, StoreVersionError
+from stores.sql.backup import back_up
 from stores.sql.database import Turn, is_current, take_turn
 from stores.sql.engines import BUSY_SECONDS, WRITE
+from stores.sql.faults import mapped
+from stores.sql.schema import HEAD_REVISION
 
 SCRIPTS = Path(__file__).parent / "migrations"
 _WAIT_SECONDS = 4 * BUSY_SECONDS
 
 
 def upgrade(engine: Engine, file: Path | None) -> None:
-    """Upgrades to HEAD_REVISION, in one transaction. ``file`` is the SQLite file, if there is one."""
+    """Upgrades to HEAD_REVISION, in one transaction. ``file`` is the SQLite file, if there is one: it is copied
+    first if it holds anything (see `stores.sql.backup`)."""
     if file is None:
         _upgrade(engine)
         return
@@ -29,8 +33,9 @@ def upgrade(engine: Engine, file: Path | None) -> None:
         with lock:
             if not is_current(engine):
                 _check_ours(engine, file)
+                copy = _backed_up(engine, file)
                 _use_wal(engine)
-                _upgrade(engine)
+                _upgrade_or_tell(engine, file, copy)
     except Timeout as error:
         raise StoreBusyError(f"another process has been upgrading {file} for too long; try again") from error
     except OSError as error:
@@ -44,6 +49,27 @@ def _check_ours(engine: Engine, file: Path) -> None:
         raise StoreCorruptError(f"{file} is a database of another program; choose another data folder")
 
 
+def _backed_up(engine: Engine, file: Path) -> Path | None:
+    with engine.connect() as connection:
+        if not connection.dialect.has_table(connection, "alembic_version"):
+            return None
+        _check_known(connection, ScriptDirectory.from_config(_config()))
+    return back_up(engine, file, HEAD_REVISION)
+
+
+def _upgrade_or_tell(engine: Engine, file: Path, copy: Path | None) -> None:
+    try:
+        with mapped():
+            _upgrade(engine)
+    except StoreError as error:
+        if copy is None:
+            raise
+        raise type(error)(
+            f"{error}. The upgrade was taken back; {copy} holds the data as they were before: to go back to it and to "
+            f"the memagent from before, stop memagent and put it in the place of {file}"
+        ) from error
+
+
 def _use_wal(engine: Engine) -> None:
     connection = engine.raw_connection()  # the mode cannot change inside a transaction
     try:
@@ -53,14 +79,19 @@ def _use_wal(engine: Engine) -> None:
 
 
 def _upgrade(engine: Engine) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
+    config = _config()
     with engine.execution_options(**{WRITE: True}).begin() as connection:
         take_turn(connection, Turn.MIGRATE)
         _check_known(connection, ScriptDirectory.from_config(config))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
 
 
 def _check_known(connection: Connection, scripts: ScriptDirectory) -> None:

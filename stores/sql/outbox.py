@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, literal, not_, select, update
@@ -98,11 +98,16 @@ class SqlOutbox:
 
         return await self._database.read(work)
 
-    async def open_count(self, scope: Scope | None = None) -> int:
+    async def open_count(self, scope: Scope | None = None, *, memory_ids: Collection[str] | None = None) -> int:
         query = select(func.count()).select_from(outbox).where(_OPEN)
         if scope is not None:
             query = query.where(outbox.c.scope == scope)
-        return await self._database.read(lambda connection: connection.execute(query).scalar_one())
+        if memory_ids is None:
+            return await self._database.read(lambda connection: connection.execute(query).scalar_one())
+        parts = [query.where(outbox.c.memory_id.in_(list(some))) for some in batches(sorted(set(memory_ids)))]
+        return await self._database.read(
+            lambda connection: sum(connection.execute(part).scalar_one() for part in parts)
+        )
 
     async def requeue(self, scope: Scope | None = None) -> int:
         def work(connection: Connection) -> int:

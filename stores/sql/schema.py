@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaDa
 
 from stores.errors import StoreError
 
-HEAD_REVISION = "0006"
+HEAD_REVISION = "0007"
 """The newest revision in ``migrations/versions``."""
 
 # SQLite makes only a column declared INTEGER an alias of the rowid.
@@ -209,6 +209,17 @@ manifest_texts = Table(
     Column("text", Text, nullable=False),
     # When a manifest last referred to it; null: the journal refers to it, too.
     Column("last_at", BigInteger),
+)
+
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("number", _BigKey, primary_key=True, autoincrement=True),
+    Column("scope", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("payload", Text, nullable=False),
 )
 
 

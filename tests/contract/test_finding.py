@@ -153,7 +153,8 @@ async def _as_before(location: str) -> None:
         connection.execute(text("UPDATE memories SET payload = :old"), {"old": old})
         for name in ("by_session", "by_text", "by_subject", "pinned", "by_speaker"):
             connection.execute(text(f"DROP INDEX memories_{name}"))
-        for table in ("memory_sources", "memory_versions", "jobs", "never_patterns", "generations", "told"):
+        tables = ("memory_sources", "memory_versions", "jobs", "never_patterns", "generations", "told", "receipts")
+        for table in tables:
             connection.execute(text(f"DROP TABLE {table}"))
         for column in ("session_id", "text_key", "subject_key", "attribute_key", "pin", "speaker"):
             connection.execute(text(f"ALTER TABLE memories DROP COLUMN {column}"))

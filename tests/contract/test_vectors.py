@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import struct
 from pathlib import Path
 
 import chromadb
@@ -20,6 +21,7 @@ from stores.records import Scope
 from tests.contract.samples import U1, U2, WEIRD_SCOPES, angle, vector
 from tests.contract.vector_worker import spread, start
 from tests.contract.worker import finish
+from tests.residue import files_with, files_with_vector
 
 
 async def ids(index: VectorIndex, degrees: float, *, limit: int = 10, scope: Scope = U1) -> list[str]:
@@ -335,3 +337,121 @@ async def check_puts(vectors: ChromaVectorIndex, puts: list[dict[str, list[int]]
     similarities = [hit.similarity for hit in hits]
     assert similarities == sorted(similarities, reverse=True)
     assert await vectors.count(U1, generation) == len(best)
+
+
+# --- rewriting ---------------------------------------------------------------------------------
+
+
+async def test_rewritten_files_hold_nothing_of_what_was_removed(tmp_path: Path) -> None:
+    index = ChromaVectorIndex(tmp_path / "vectors")
+    many = {f"m{number}": [spread("vectors", number), spread("more", number)] for number in range(1_500)}
+    await index.put(U1, "g", many)
+    await index.put(U2, "g", {"m7": [angle(5)], "theirs": [angle(10)]})
+    await index.put(U1, "other", {"m7": [angle(20)], "m8": [angle(70)]})
+    await index.put(U1, "g", {"m7": []})
+    assert files_with(tmp_path, b"m7#0")
+    for chunk in many["m7"]:
+        assert files_with_vector(tmp_path, chunk)
+    await index.rewrite({"m7", "nobody"})
+    assert files_with(tmp_path, b"m7#0") == []
+    for chunk in many["m7"]:
+        assert files_with_vector(tmp_path, chunk) == []
+    assert files_with_vector(tmp_path, many["m8"][0])
+    assert await index.count(U1, "g") == 1_499
+    hit, *_ = await index.query(U1, "g", many["m8"][1], limit=3)
+    assert hit.memory_id == "m8"
+    assert await ids(index, 12, scope=U2) == ["theirs"]
+    assert [h.memory_id for h in await index.query(U1, "other", angle(20), limit=5)] == ["m8"]
+    await index.put(U1, "g", {"m8": [spread("new", 1)]})  # its chunks are still known
+    assert await index.count(U1, "g") == 1_499
+    await index.rewrite([])
+    assert await index.count(U1, "g") == 1_499
+    await index.close()
+    assert os.listdir(tmp_path) == ["vectors"]
+
+
+def unused_rooms(folder: Path) -> list[bytes]:
+    """Of all vector files, what stands behind the vectors they say they have."""
+    found: list[bytes] = []
+    for file in folder.rglob("data_level0.bin"):
+        _, _, _, count, each, _ = struct.unpack_from("<i5Q", (file.parent / "header.bin").read_bytes())
+        found.append(file.read_bytes()[count * each :])
+    return found
+
+
+async def test_files_hold_nothing_of_the_process_s_memory(tmp_path: Path) -> None:
+    """hnswlib writes the room for further vectors as it finds it in memory: other vectors, often."""
+    index = ChromaVectorIndex(tmp_path / "v")
+    for size in (1, 120, 1_100, 1_300):
+        await index.put(U1, "g", {f"m{number}": [spread("vectors", number)] for number in range(size)})
+        await index.put(U2, "g", {f"m{number}": [spread("more", number)] for number in range(size // 2)})
+        await index.query(U1, "g", spread("vectors", 1), limit=3)
+        rooms = unused_rooms(tmp_path)
+        assert rooms
+        assert not any(any(room) for room in rooms)
+    await index.reopen()
+    await index.query(U1, "g", spread("vectors", 1), limit=3)
+    await index.rewrite([])
+    await index.query(U2, "g", spread("vectors", 1), limit=3)
+    await index.close()
+    assert not any(any(room) for room in unused_rooms(tmp_path))
+
+
+async def test_rewriting_an_empty_index(vectors: ChromaVectorIndex) -> None:
+    await vectors.rewrite(["a"])
+    await vectors.put(U1, "g", {"a": [angle(0)]})
+    await vectors.rewrite(["a"])
+    assert await ids(vectors, 0) == []
+    await vectors.put(U1, "g", {"a": [angle(0)]})
+    assert await ids(vectors, 0) == ["a"]
+
+
+async def test_another_handle_notices_that_the_files_were_rewritten(tmp_path: Path) -> None:
+    one, other = ChromaVectorIndex(tmp_path / "v"), ChromaVectorIndex(tmp_path / "v")
+    await one.put(U1, "g", {"a": [angle(0)], "b": [angle(40)]})
+    assert await ids(other, 0) == ["a", "b"]
+    await one.rewrite(["a"])
+    assert await ids(other, 0) == ["b"]
+    await other.put(U1, "g", {"c": [angle(5)]})
+    await one.reopen()
+    assert await ids(one, 0) == ["c", "b"]
+    await one.clear()
+    assert await ids(other, 0) == []
+    for index in (one, other):
+        await index.close()
+
+
+@pytest.mark.parametrize("moved", [0, 1, 99])
+async def test_a_death_while_files_are_swapped_is_noticed(
+    tmp_path: Path, moved: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = ChromaVectorIndex(tmp_path / "v")
+    await index.put(U1, "g", {"a": [angle(0)], "b": [angle(40)]})
+    rename, done = Path.rename, 0
+
+    class DeathError(BaseException):
+        pass
+
+    def dying(self: Path, target: Path) -> Path:
+        nonlocal done
+        if ".fresh" in str(self):
+            if done == moved:
+                raise DeathError
+            done += 1
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", dying)
+    try:
+        await index.rewrite(["a"])
+    except DeathError:
+        monkeypatch.setattr(Path, "rename", rename)
+        with pytest.raises(StoreCorruptError):
+            await index.query(U1, "g", angle(0), limit=1)
+        with pytest.raises(StoreCorruptError):
+            await index.rewrite(["a"])
+        await index.clear()
+        assert await ids(index, 0) == []
+    else:
+        assert moved == 99
+    assert files_with(tmp_path, b"a#0") == []
+    await index.close()
