@@ -263,8 +263,10 @@ def _cell(text: str, limit: int = 300) -> Text:
 
 
 def by(memory: Memory) -> str:
+    """Whose statement a memory is."""
     return printable(memory.speaker or memory.trust)
 
 
 def when(at: datetime) -> str:
+    """A time as the person's clock shows it."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M")
