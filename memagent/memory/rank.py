@@ -41,8 +41,10 @@ FACT = 0.15
 """Of equals, what the person asked to keep comes before what was merely said."""
 SAID_BY_ASSISTANT = 0.25
 """What the assistant said about the person is at best an echo of what the person said."""
-CLOSED = 0.6
-"""A fact that holds no more loses so much; it gains as much where the question looks back."""
+CLOSED = 1.2
+"""What holds no more loses so much …"""
+HELD_THEN = 0.6
+"""… and gains so much where the question looks back."""
 RECENT = 0.1
 RECENT_DAYS = 60.0
 TOLD_AFTER = timedelta(days=7)
@@ -155,7 +157,7 @@ def scored(
         score += IN_TIME * timely
         reasons.append("of that time")
     if is_closed(memory, question.now) and not timely:
-        score += CLOSED if question.past else -CLOSED
+        score += HELD_THEN if question.past else -CLOSED
         reasons.append("held until then" if question.past else "holds no more")
     age_days = max(0.0, (question.now - memory.said_at).total_seconds() / 86_400)
     return score + RECENT * 0.5 ** (age_days / RECENT_DAYS), reasons

@@ -21,6 +21,7 @@ from memagent.memory.embed import EmbeddingService
 from memagent.memory.gate import KEPT_SHARE, LOOKED_AT, is_evident, words_shared
 from memagent.memory.meaning import Meaning
 from memagent.memory.rank import (
+    CLOSED,
     LIST_LENGTH,
     Question,
     Strengths,
@@ -58,6 +59,10 @@ class Recalled:
     why: str
     source_ids: tuple[str, ...]
     context_ids: tuple[str, ...] = ()
+
+
+SUCCESSORS = 8
+"""A line of facts that took each other's place is followed so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +135,12 @@ class Recaller:
         )
         wanted = promising(strengths, question.asked, max(READ, limit + READ_BEYOND))
         read = await self._read(scope, wanted, strengths)
-        ranked = _ranked(wanted, read, strengths, question, legs)
-        if gated:
-            ranked = await self._gated(scope, ranked, question, near.similar, strengths, read)
+        matches = _ranked(wanted, read, strengths, question, legs)
+        ranked = await self._succeeded(scope, matches, question)
+        if gated and await self._is_evident(scope, matches, question, near.similar, strengths, read):
+            ranked = _kept(ranked, question)
+        elif gated:
+            ranked = [item for item in ranked if in_time(item.memory, question.span)]
         chosen = await self._different(scope, ranked, limit, near.vectors)
         return await self._with_context(scope, chosen, strengths, read)
 
@@ -165,35 +173,56 @@ class Recaller:
         ids = dict.fromkeys([*wanted, *(other for other in before if other in strengths.own)])
         return {memory.id: memory for memory in await self._memories.get(scope, list(ids))}
 
-    async def _gated(
+    async def _succeeded(self, scope: Scope, matches: list[Recalled], question: Question) -> list[Recalled]:
+        """What took the place of something that would have been the answer stands where that would stand:
+        "where do I live" has the words of the old home, and asks for the new one."""
+        closed = [item for item in matches if item.memory.superseded_by]
+        if not closed or question.past or question.span is not None:
+            return matches
+        latest = await self._latest(scope, [item.memory for item in closed])
+        raised = {item.memory.id: item for item in matches}
+        for item in closed:
+            successor, score = latest.get(item.memory.id), item.score + CLOSED
+            if successor is None or is_closed(successor, question.now):
+                continue
+            known = raised.get(successor.id)
+            if known is None or known.score < score:
+                why = ", ".join(filter(None, [known.why if known else "", "took the place of a match"]))
+                raised[successor.id] = Recalled(successor, score, why, successor.source_ids)
+        return sorted(raised.values(), key=lambda item: (-item.score, item.memory.id))
+
+    async def _latest(self, scope: Scope, closed: Sequence[Memory]) -> dict[str, Memory]:
+        """What stands at the end of each one's line of successors, by its id."""
+        ends = {memory.id: memory for memory in closed}
+        for _ in range(SUCCESSORS):
+            wanted = {memory.superseded_by for memory in ends.values() if memory.superseded_by}
+            found = {memory.id: memory for memory in await self._memories.get(scope, sorted(wanted))}
+            if not found:
+                break
+            ends = {start: found.get(memory.superseded_by or "", memory) for start, memory in ends.items()}
+        return {start: memory for start, memory in ends.items() if memory.state is MemoryState.ACTIVE}
+
+    async def _is_evident(
         self,
         scope: Scope,
-        ranked: list[Recalled],
+        matches: Sequence[Recalled],
         question: Question,
         similar: Mapping[str, float],
         strengths: Strengths,
         read: Mapping[str, Memory],
-    ) -> list[Recalled]:
-        """What automatic recall shows: nothing, unless a memory clearly has to do with the question. What was
-        said in a time that the question names has."""
-        statements = [item for item in ranked[:LOOKED_AT] if not asks(item.memory.text)]
+    ) -> bool:
+        """Whether a memory clearly has to do with the question, one that holds no more too: its successor is
+        shown then."""
+        by_match = sorted(matches, key=lambda item: -_as_if_held(item, question))
+        statements = [item.memory for item in by_match[:LOOKED_AT] if not asks(item.memory.text)]
         if not statements:
-            return []
+            return False
         # an answer has what its question says
-        told = [[item.memory, *_question_before(item.memory.id, strengths, read)] for item in statements]
+        told = [[memory, *_question_before(memory.id, strengths, read)] for memory in statements]
         telling = await self._lexical.telling(scope, content_of(question.asked.text))
         words = words_shared((" ".join(memory.text for memory in some) for some in told), telling)
         near = [similar[memory.id] for some in told for memory in some if memory.id in similar]
-        evident = is_evident(max(near, default=None), similar.values(), self._embedding.scale, words)
-        return [
-            item
-            for item in ranked
-            if item.score >= KEPT_SHARE * statements[0].score
-            and (
-                in_time(item.memory, question.span)
-                or (evident and (question.past or not is_closed(item.memory, question.now)))
-            )
-        ]
+        return is_evident(max(near, default=None), similar.values(), self._embedding.scale, words)
 
     async def _different(
         self, scope: Scope, ranked: Sequence[Recalled], limit: int, vectors: Mapping[str, bytes]
@@ -238,6 +267,23 @@ def _question_before(memory_id: str, strengths: Strengths, read: Mapping[str, Me
     """The message before, if it asks something and was read."""
     before = read.get(strengths.places[memory_id].before or "")
     return [before] if before is not None and asks(before.text) else []
+
+
+def _as_if_held(item: Recalled, question: Question) -> float:
+    """The score without what was taken for holding no more."""
+    taken = is_closed(item.memory, question.now) and not question.past and not in_time(item.memory, question.span)
+    return item.score + CLOSED if taken else item.score
+
+
+def _kept(ranked: Sequence[Recalled], question: Question) -> list[Recalled]:
+    """Of what automatic recall found those that are no noise beside the best, and hold or are asked for."""
+    best = next((item.score for item in ranked if not asks(item.memory.text)), 0.0)
+    return [
+        item
+        for item in ranked
+        if item.score >= KEPT_SHARE * best
+        and (in_time(item.memory, question.span) or question.past or not is_closed(item.memory, question.now))
+    ]
 
 
 def _ranked(

@@ -7,7 +7,7 @@ words stands side by side.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -93,11 +93,31 @@ class FactWriter:
                     named = await self._memories.get(scope, decision.ids)
                     for result in carried_out(memory, decision, {one.id: one for one in named} | changed):
                         changed[result.id] = result
-            await self._memories.put(scope, list(changed.values()))
+            said = await self._said_no_more(scope, changed)
+            await self._memories.put(scope, [*changed.values(), *said])
         written.stored = list(changed.values())
         made = {memory.id for memory in new.values()}
         written.proposed = [m for m in written.stored if m.id in made and m.pin is Pin.PROPOSED]
         return written
+
+    async def _said_no_more(self, scope: Scope, changed: Mapping[str, Memory]) -> list[Memory]:
+        """Episodes all of whose facts have been superseded: "I live in Berlin" is no answer any more to where
+        the person lives, though it was said."""
+        closed = [memory for memory in changed.values() if memory.superseded_by]
+        if not closed:
+            return []
+        sources = list(dict.fromkeys(source for memory in closed for source in memory.sources))
+        related = await self._finder.from_entries(scope, sources)
+        facts = [changed.get(one.id, one) for one in related if one.kind is MemoryKind.FACT]
+        ended: list[Memory] = []
+        for episode in related:
+            if episode.kind is MemoryKind.EPISODE and episode.superseded_by is None:
+                told = [fact for fact in facts if set(fact.sources) & set(episode.sources)]
+                last = max(told, key=lambda fact: (fact.superseded_by is None, fact.recorded_at))
+                if last.superseded_by is not None:
+                    changes = {"superseded_by": last.superseded_by, "valid_to": last.valid_to, "reason": last.reason}
+                    ended.append(episode.model_copy(update={**changes, "version": episode.version + 1}))
+        return ended
 
     async def _known(self, scope: Scope, draft: Draft) -> Memory | None:
         return same_of(draft, await self._finder.with_text(scope, draft.text))
