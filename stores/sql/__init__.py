@@ -20,6 +20,7 @@ from stores.base import (
     Outbox,
     Receipts,
     Told,
+    Upkeep,
 )
 from stores.sql.database import Database, open_database
 from stores.sql.erasing import SqlEraser
@@ -36,6 +37,7 @@ from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
 from stores.sql.receipts import SqlReceipts
 from stores.sql.told import SqlTold
+from stores.sql.upkeep import SqlUpkeep
 
 __all__ = ["Database", "SqlStores", "open_sql"]
 
@@ -58,6 +60,7 @@ class SqlStores:
     manifests: Manifests
     eraser: Eraser
     receipts: Receipts
+    upkeep: Upkeep
     database: Database
 
     async def close(self) -> None:
@@ -88,5 +91,6 @@ def open_sql(location: str | Path) -> SqlStores:
         manifests=SqlManifests(database),
         eraser=SqlEraser(database),
         receipts=SqlReceipts(database),
+        upkeep=SqlUpkeep(database),
         database=database,
     )
