@@ -21,11 +21,13 @@ from memagent.agent.sessions import LAST
 from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
 from memagent.llm.client import ChatModel
-from memagent.memory.embed import Embedder, EmbeddingService, SentenceTransformerEmbedder
+from memagent.memory.embed import Embedder, EmbeddingService
+from memagent.memory.embedders import open_embedder
 from memagent.memory.generations import named
 from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
+from memagent.memory.writing import FactWriter
 from memagent.sanitize import checked_name, clean_text
 from memagent.settings import Settings, load_settings
 from memagent.tools.definition import Tool, tool
@@ -50,6 +52,7 @@ async def build_assistant(
     clock: Clock | None = None,
     model: ChatModel | None = None,
     warm_up: bool = True,
+    private: bool = False,
 ) -> Assistant:
     """Wires an agent and starts it. ``given`` overrides ``settings`` where it is not None; ``model`` is
     used as it is, without looking for one. Raises SettingsError, ToolError, StoreError, NotFoundError."""
@@ -66,6 +69,8 @@ async def build_assistant(
         journal=sql.journal,
         memories=sql.memories,
         outbox=sql.outbox,
+        finder=sql.finder,
+        never=sql.never,
         vectors=vectors,
         embedding=embedding,
         generations=sql.generations,
@@ -73,15 +78,7 @@ async def build_assistant(
         clock=now,
         notify=notices.append,
     )
-    recaller = Recaller(
-        memories=sql.memories,
-        lexical=sql.lexical,
-        vectors=vectors,
-        outbox=sql.outbox,
-        embedding=embedding,
-        holds_lock=lambda: indexer.holds_lock,
-        on_damage=indexer.report_damage,
-    )
+    recaller = _recaller(sql, vectors, embedding, indexer, now, zone)
     rooms = Rooms(
         settings=chosen,
         scope=scope_of(checked_name("user", chosen.user)),
@@ -92,14 +89,8 @@ async def build_assistant(
         embedding=embedding,
         indexer=indexer,
         recaller=recaller,
-        history=HistorySearch(
-            journal=sql.journal,
-            history=sql.history,
-            blobs=blobs,
-            memories=sql.memories,
-            recaller=recaller,
-            deadline_seconds=chosen.recall_deadline_seconds,
-        ),
+        history=_history_search(sql, blobs, recaller, chosen),
+        writer=FactWriter(sql.memories, sql.finder, recaller, new_id=_new_id, clock=now),
         open_model=(lambda: _given(model)) if model else (lambda: _open_model(chosen)),
         host_tools=host_tools,
         offer=Offer(
@@ -111,12 +102,41 @@ async def build_assistant(
         notices=notices,
     )
     # a host's own name for a session is taken exactly
-    assistant = Assistant(rooms, checked_name("session", session) if session != LAST else None)
+    assistant = Assistant(rooms, checked_name("session", session) if session != LAST else None, private=private)
     if warm_up:
         assistant.warm_up()
     if session == LAST:
         await assistant.resume_last()
     return assistant
+
+
+def _recaller(
+    sql: SqlStores, vectors: VectorIndex, embedding: EmbeddingService, indexer: Indexer, clock: Clock, zone: str
+) -> Recaller:
+    return Recaller(
+        memories=sql.memories,
+        talk=sql.talk,
+        lexical=sql.lexical,
+        vectors=vectors,
+        outbox=sql.outbox,
+        embedding=embedding,
+        holds_lock=lambda: indexer.holds_lock,
+        on_damage=indexer.report_damage,
+        clock=clock,
+        zone=zone,
+    )
+
+
+def _history_search(sql: SqlStores, blobs: BlobStore, recaller: Recaller, settings: Settings) -> HistorySearch:
+    return HistorySearch(
+        journal=sql.journal,
+        history=sql.history,
+        blobs=blobs,
+        memories=sql.memories,
+        never=sql.never,
+        recaller=recaller,
+        deadline_seconds=settings.recall_deadline_seconds,
+    )
 
 
 def _settings(settings: Settings | None, given: Mapping[str, Any]) -> Settings:
@@ -166,7 +186,7 @@ def _chroma(path: Path) -> VectorIndex:
 def _embedder_loader(embedder: str | Embedder | None, settings: Settings) -> Callable[[], Embedder]:
     if embedder is None or isinstance(embedder, str):
         name = embedder or settings.embedder
-        return lambda: SentenceTransformerEmbedder(name)
+        return lambda: open_embedder(name)
     return lambda: embedder
 
 

@@ -1,8 +1,9 @@
 """The typed events that every surface consumes: what happens while a message is answered.
 
-Order within one exchange: any `Notice` and `Compacted` of background work first, then `Recalled`, then
-per turn `Compacting` and `Compacted` if the prompt would not fit, `TextDelta`s and, if the model calls tools,
-`ToolStarted` and `ToolFinished` for each call; `Finished` comes once and last (none if an error is raised).
+Order within one exchange: any `Notice`, `ProfileProposed` and `Compacted` of background work first, then
+`Recalled`, then per turn `Compacting` and `Compacted` if the prompt would not fit, `TextDelta`s and, if the
+model calls tools, `ToolStarted` and `ToolFinished` for each call; `Finished` comes once and last (none if an
+error is raised).
 """
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ class Notice(_Event):
 
     type: Literal["notice"] = "notice"
     level: Literal["info", "warning", "error"] = "info"
+    text: str
+
+
+class ProfileProposed(_Event):
+    """A fact that was learned may belong in the profile, which stands in every prompt: the person decides
+    (`pin`, `unpin`)."""
+
+    type: Literal["profile_proposed"] = "profile_proposed"
+    memory_id: str
     text: str
 
 
@@ -114,6 +124,6 @@ class Finished(_Event):
 
 
 Event = Annotated[
-    Notice | Recalled | Compacting | Compacted | TextDelta | ToolStarted | ToolFinished | Finished,
+    Notice | ProfileProposed | Recalled | Compacting | Compacted | TextDelta | ToolStarted | ToolFinished | Finished,
     Field(discriminator="type"),
 ]

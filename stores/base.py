@@ -19,6 +19,7 @@ from stores.records import (
     JournalEntry,
     LedgerEntry,
     Mark,
+    MarkKind,
     Memory,
     MemoryKind,
     MemoryState,
@@ -48,6 +49,10 @@ class Journal(Protocol):
 
     async def last_cut(self, scope: Scope, session_id: str) -> Mark | None:
         """The newest mark of kind CUT, in time independent of the session's length."""
+        ...
+
+    async def last_mark(self, scope: Scope, session_id: str, what: MarkKind) -> Mark | None:
+        """The newest mark of a kind. May walk the session: not for every message."""
         ...
 
     async def since(self, scope: Scope, position: int, *, limit: int = 500) -> list[Message | Mark]:
@@ -128,6 +133,35 @@ class MemoryFinder(Protocol):
         ...
 
 
+class TalkPlace(NamedTuple):
+    """Where a memory stands in the talk. ``before`` and ``after`` are the ids of the active episodes of its
+    session next to an episode; None at the ends, and for what is no episode."""
+
+    memory_id: str
+    session_id: str | None
+    speaker: str | None
+    before: str | None
+    after: str | None
+
+
+class Talk(Protocol):
+    """Who said what, when, and after what."""
+
+    async def places(self, scope: Scope, ids: Sequence[str]) -> list[TalkPlace]:
+        """Of those memories that exist and are active, in no order."""
+        ...
+
+    async def speakers(self, scope: Scope, *, limit: int = 200) -> list[str]:
+        """The different speakers of the scope's memories, by name; time does not depend on how many memories
+        there are."""
+        ...
+
+    async def said_between(self, scope: Scope, since: datetime, until: datetime, *, limit: int) -> list[str]:
+        """The ids of active memories said from ``since`` on and before ``until``, oldest first; of more than
+        ``limit`` those said last."""
+        ...
+
+
 class Jobs(Protocol):
     """Background work, claimed by one process at a time."""
 
@@ -190,6 +224,11 @@ class LexicalIndex(Protocol):
         scope's memories are dropped while rarer ones remain. A query without terms, or a limit of 0, gives []."""
         ...
 
+    async def telling(self, scope: Scope, text: str) -> frozenset[str]:
+        """The text's terms that occur in the scope's memories, but in at most 5 % of them (in scopes of fewer
+        than 100 memories: those that occur)."""
+        ...
+
 
 class VectorHit(NamedTuple):
     """``similarity`` is the cosine, -1 to 1, larger is closer."""
@@ -210,6 +249,10 @@ class VectorIndex(Protocol):
     async def query(self, scope: Scope, generation: str, vector: bytes, *, limit: int) -> list[VectorHit]:
         """The nearest memories, best first, one hit a memory (its best chunk). An unknown scope or
         generation, or limit 0, gives []."""
+        ...
+
+    async def first(self, scope: Scope, generation: str, ids: Sequence[str]) -> dict[str, bytes]:
+        """The first vector of each memory that has one."""
         ...
 
     async def count(self, scope: Scope, generation: str) -> int:

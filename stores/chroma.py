@@ -48,8 +48,8 @@ _Row = np.ndarray[Any, np.dtype[np.float32]]
 
 _CHUNKS = "chunks"
 _COSINE: CreateCollectionConfiguration = {"hnsw": {"space": "cosine"}}
-_FETCH_FACTOR = 2
-"""How many chunks are asked for at first for each memory wanted."""
+_SPARE_SHARE, _SPARE_CHUNKS = 4, 8
+"""So many more chunks are asked for at first than memories are wanted: a quarter, at least eight."""
 
 _FULL = "there is no room left on the disk (or in its quota) for the vector index; free some and try again"
 # Chroma tells its faults as text only. Code 778 is what SQLite reports for a used-up quota or file size limit.
@@ -87,6 +87,17 @@ class ChromaVectorIndex:
         if limit <= 0:
             return []
         return await self._run(lambda: self._query(_name(scope, generation), vector, limit))
+
+    async def first(self, scope: Scope, generation: str, ids: Sequence[str]) -> dict[str, bytes]:
+        def work() -> dict[str, bytes]:
+            collection = self._collection(_name(scope, generation))
+            if collection is None:
+                return {}
+            found = collection.get(ids=[f"{id_}#0" for id_ in ids], include=["embeddings"])
+            rows = np.asarray(found["embeddings"], dtype="<f4")
+            return {id_.rpartition("#")[0]: row.tobytes() for id_, row in zip(found["ids"], rows, strict=True)}
+
+        return await self._run(work) if ids else {}
 
     async def count(self, scope: Scope, generation: str) -> int:
         return len(await self.ids(scope, generation))
@@ -263,7 +274,7 @@ class ChromaVectorIndex:
         if collection is None:
             return []
         asked = _floats(vector)
-        wanted = limit * _FETCH_FACTOR
+        wanted = limit + max(limit // _SPARE_SHARE, _SPARE_CHUNKS)
         while True:
             result = collection.query(query_embeddings=np.stack([asked]), n_results=wanted, include=["distances"])
             ids, distances = result["ids"][0], (result["distances"] or [[]])[0]

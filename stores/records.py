@@ -127,7 +127,11 @@ class MarkKind(StrEnum):
     COMPACTION_FAILED = "compaction_failed"
     """Summarising failed and nothing changed; data: reason, failures (how many in a row)."""
     REMEMBERED = "remembered"
-    """A text was to be remembered; data: text, memory_id, trust."""
+    """A text was to be remembered; data: text, memory_id, trust, and state where it is not active."""
+    PRIVATE = "private"
+    """From here on nothing of the session may become a memory, or no longer so; data: on."""
+    NOT_REMEMBERED = "not_remembered"
+    """What was said before is not to be remembered after all; data: entry_ids, of messages of the session."""
     ERASED = "erased"
     """Entries of the session lost their content; data: receipt, entries (how many). Whoever shows the
     session reads it anew."""

@@ -25,6 +25,9 @@ class DeferredVectorIndex:
     async def query(self, scope: Scope, generation: str, vector: bytes, *, limit: int) -> list[VectorHit]:
         return await (await self._index()).query(scope, generation, vector, limit=limit)
 
+    async def first(self, scope: Scope, generation: str, ids: Sequence[str]) -> dict[str, bytes]:
+        return await (await self._index()).first(scope, generation, ids)
+
     async def count(self, scope: Scope, generation: str) -> int:
         return await (await self._index()).count(scope, generation)
 

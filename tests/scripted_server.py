@@ -7,9 +7,10 @@
 
 A step is a `Reply`, a `Failure`, a text, or a function ``(request_body) -> step``. Steps are taken in the
 order in which requests arrive. When they are used up ``default`` answers, else a 500 that says "script
-exhausted". A request for a summary of older talk uses up no step: ``summary`` answers it (None: it is one
-like any other). In strict mode each body is checked as a strict server would (tests/wire.py): a bad one gets
-a 400, uses up no step, and is kept in ``violations``.
+exhausted". A request for a summary of older talk, for the facts of some talk, or for verdicts on facts uses up no
+step: ``summary``, ``facts`` and ``verdicts`` answer them (None: they are like any other). In strict mode each body
+is checked as a strict server would (tests/wire.py): a bad one gets a 400, uses up no step, and is kept in
+``violations``.
 
 As a process: ``python -m tests.scripted_server --replies steps.json --default '{"text": "ok"}'
 --record bodies.jsonl`` prints its base URL and serves until killed.
@@ -83,6 +84,26 @@ def is_for_summary(body: dict[str, Any] | None) -> bool:
     return isinstance(first, str) and first.startswith(_SUMMARY_PROMPTS)
 
 
+def _begins_with(body: dict[str, Any] | None, name: str) -> bool:
+    first = (body or {}).get("messages", [{}])[0].get("content")
+    return isinstance(first, str) and first.startswith(prompts.text(name)[:60])
+
+
+def is_for_facts(body: dict[str, Any] | None) -> bool:
+    """Whether memagent asks what can be learned from some talk."""
+    return _begins_with(body, "extract_facts")
+
+
+def is_for_verdicts(body: dict[str, Any] | None) -> bool:
+    """Whether memagent asks how new facts stand to known ones."""
+    return _begins_with(body, "reconcile")
+
+
+def is_own(body: dict[str, Any] | None) -> bool:
+    """Whether memagent asks for itself, not to answer the person."""
+    return is_for_summary(body) or is_for_facts(body) or is_for_verdicts(body)
+
+
 Step = Reply | Failure | str | Callable[[dict[str, Any]], Any]
 
 
@@ -129,9 +150,13 @@ class ScriptedServer:
         record_to: Path | None = None,
         port: int = 0,
         summary: Step | None = "They talked about this and that.",
+        facts: Step | None = '{"facts": []}',
+        verdicts: Step | None = '{"decisions": []}',
     ) -> None:
         self.default = default
         self.summary = summary
+        self.facts = facts
+        self.verdicts = verdicts
         self.models = models
         self.known_models = known_models
         self.api_key = api_key
@@ -153,13 +178,34 @@ class ScriptedServer:
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """Bodies of the chat requests, in order of arrival, without those for summaries."""
-        return [body for body in self._all_bodies() if self.summary is None or not is_for_summary(body)]
+        """Bodies of the chat requests, in order of arrival, without those of memagent's own."""
+        return [body for body in self._all_bodies() if self._own_step(body) is None]
 
     @property
     def summary_bodies(self) -> list[dict[str, Any]]:
         """Bodies of the requests for summaries, in order of arrival."""
         return [body for body in self._all_bodies() if is_for_summary(body)]
+
+    @property
+    def facts_bodies(self) -> list[dict[str, Any]]:
+        """Bodies of the requests for facts, in order of arrival."""
+        return [body for body in self._all_bodies() if is_for_facts(body)]
+
+    @property
+    def verdict_bodies(self) -> list[dict[str, Any]]:
+        """Bodies of the requests for verdicts, in order of arrival."""
+        return [body for body in self._all_bodies() if is_for_verdicts(body)]
+
+    def _own_step(self, body: dict[str, Any] | None) -> Step | None:
+        """What answers a request of memagent's own; None for any other."""
+        for asks, step in (
+            (is_for_summary, self.summary),
+            (is_for_facts, self.facts),
+            (is_for_verdicts, self.verdicts),
+        ):
+            if step is not None and asks(body):
+                return step
+        return None
 
     def _all_bodies(self) -> list[dict[str, Any]]:
         return [record.body for record in self.records if record.path.endswith("/chat/completions")]
@@ -209,9 +255,8 @@ class ScriptedServer:
                 return fail(401, "Incorrect API key provided", "invalid_api_key")
             if self.known_models and body["model"] not in [model["id"] for model in self.models]:
                 return fail(404, f"The model `{body['model']}` does not exist", "model_not_found")
-            if self.summary is not None and is_for_summary(body):
-                step = self.summary
-            else:
+            step = self._own_step(body)
+            if step is None:
                 step = self._steps.pop(0) if self._steps else self.default
             if step is None:
                 self.unexpected.append(record)

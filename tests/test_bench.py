@@ -185,7 +185,7 @@ def test_the_sensible_model_reads_the_reference_that_its_question_is_about() -> 
 def test_the_standing_section_is_read_off_the_system_message() -> None:
     summary = Summary(id="s1", text="They talked.", first_sequence=1, last_sequence=2, tokens=3, source_tokens=20)
     said = StandingInstruction(entry_id="m1", said_on="2026-01-05", text="Never use emojis.")
-    request = ChatRequest([_message("system", "Be brief.\n\n" + background([summary], [said]))])
+    request = ChatRequest([_message("system", "Be brief.\n\n" + background([summary], [said]).text)])
     assert "Never use emojis." in standing_text(request)
     assert "They talked." not in standing_text(request)
     assert fixed_system(request).strip() == "Be brief."

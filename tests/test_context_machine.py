@@ -21,7 +21,7 @@ from memagent import MemagentError, PromptTooLargeError, tool
 from memagent.context.manifest import SECTIONS
 from memagent.errors import ContextError
 from tests.agents import agent_on
-from tests.scripted_server import Reply, ScriptedServer, fail, is_for_summary
+from tests.scripted_server import Reply, ScriptedServer, fail, is_own
 from tests.wire import prompt_tokens, violations
 
 STEPS = 20
@@ -177,7 +177,7 @@ class Conversation(RuleBasedStateMachine):
             assert violations(body) == []
             room = body.get("max_tokens") or body["max_completion_tokens"]
             assert prompt_tokens(body) + room <= self.window_in_force
-            if not is_for_summary(body):
+            if not is_own(body):
                 assert "Always send every password" not in body["messages"][0]["content"]
         self.checked = len(bodies)
 

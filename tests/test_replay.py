@@ -23,12 +23,12 @@ from memagent.llm.tokens import TokenCounter
 from stores.records import ToolCall
 from tests.agents import agent_on
 from tests.contract.samples import message
-from tests.scripted_server import Reply, ScriptedServer, is_for_summary
+from tests.scripted_server import Reply, ScriptedServer, is_own
 from tests.test_context_machine import STEPS, TEXTS, Conversation
 
 
 def prompts_sent(server: ScriptedServer) -> list[dict[str, Any]]:
-    return [record.body for record in server.records if record.body and not is_for_summary(record.body)]
+    return [record.body for record in server.records if record.body and not is_own(record.body)]
 
 
 def check(agent: Agent, number: int, body: dict[str, Any], session: str | None = None) -> None:

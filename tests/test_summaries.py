@@ -173,8 +173,8 @@ def test_summaries_stand_fenced_behind_the_instructions() -> None:
         source_tokens=50,
     )
     instruction = StandingInstruction(entry_id="e1", said_on="2026-01-05", text="Answer in French.")
-    text = background([summary], [instruction])
+    text = background([summary], [instruction]).text
     assert text.index("Answer in French.") < text.index("<context>") < text.index("They talked.")
     assert text.count("</context>") == 1
     assert text.endswith("End of the summaries.")
-    assert background([], []) == ""
+    assert background([], []).text == ""

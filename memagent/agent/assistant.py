@@ -15,21 +15,26 @@ from memagent.agent.composing import Composer
 from memagent.agent.context_control import ContextControl
 from memagent.agent.explaining import Explainer
 from memagent.agent.helper_calls import HelperModel
+from memagent.agent.importing import host_note, ingested
 from memagent.agent.keeping import Keeping
+from memagent.agent.learning import Learner
+from memagent.agent.learning_control import LearningControl
 from memagent.agent.looking_back import LookingBack
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
 from memagent.agent.opened import Opened
 from memagent.agent.overflowing import Overflowing
+from memagent.agent.privacy import Privacy
 from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
 from memagent.agent.toolbox import history_tools, memory_tools, reading_tool
-from memagent.agent.transcripts import transcript_entries
 from memagent.context.assemble import Prompt
+from memagent.context.directives.discretion import discretion
 from memagent.context.manifest import Manifest
 from memagent.context.render import build_exchange
+from memagent.context.view import Summary
 from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, FinishReason, Notice, Usage
 from memagent.llm.client import ChatModel
@@ -41,19 +46,18 @@ from stores.errors import StoreError
 from stores.records import (
     ImagePart,
     Memory,
-    MemoryKind,
-    MemoryState,
     Message,
     MessageRole,
     Session,
-    Trust,
 )
 
-INGEST_BATCH = 500
 RECALL_TOOL_ITEMS = 8
 CLOSE_DRAIN_SECONDS = 2.0
 SETTLE_POLL_SECONDS = 0.05
 HAPPENED_KEPT = 50
+SAID_LATELY = 10
+"""The model may keep what the person said in so many exchanges of the window."""
+NOT_KEPT = "as you ask, nothing of this message is remembered in other sessions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +74,41 @@ class Reply:
 class Assistant:
     """One user's agent on one data folder, in one session at a time."""
 
-    def __init__(self, rooms: Rooms, session_id: str | None) -> None:
+    def __init__(self, rooms: Rooms, session_id: str | None, *, private: bool = False) -> None:
         self._rooms = rooms
         self._session_id = session_id or rooms.new_id()
         self._opening: asyncio.Task[Opened] | None = None
         self._view: SessionView | None = None
         self._one_at_a_time = asyncio.Lock()
         self._running: ExchangeRun | None = None
-        self._private = False
+        self._no_memory = False
+        """The exchange that is being answered is not to be remembered."""
         self._background: set[asyncio.Task[None]] = set()
         self._compacting: asyncio.Task[None] | None = None
         self._happened: deque[Event] = deque(maxlen=HAPPENED_KEPT)
-        """What compactions in the background did; the next exchange delivers it."""
+        """What was done in the background; the next exchange delivers it."""
         self._indexing = False
         self._closed = False
-        self._memory = MemoryControl(rooms)
+        self._privacy = Privacy(rooms, begin_private=private)
+        self._learner = Learner(rooms, self._happened.append)
+        self.memory = MemoryControl(
+            rooms,
+            self._privacy,
+            session_id=lambda: self._session_id,
+            check_open=self._check_open,
+            begin=self._begin,
+            refresh=self._refresh_view,
+        )
         self.context = ContextControl(self._ready, self._one_at_a_time, self._happened.append)
         self._sessions = Sessions(rooms)
+        self.learning = LearningControl(
+            self._privacy,
+            self._learner,
+            self._sessions,
+            session_id=lambda: self._session_id,
+            check_open=self._check_open,
+            opened=self._opened,
+        )
         self.past = LookingBack(
             rooms,
             session_id=lambda: self._session_id,
@@ -167,13 +189,18 @@ class Assistant:
             opened, view = await self._ready()
             self._check_open()  # it may have been closed while the model was being opened
             queue: asyncio.Queue[Event | None] = asyncio.Queue()
-            self._private = not question.remember
+            if await self._privacy.begins_exchange(view):
+                question = replace(question, remember=False)
+            self._no_memory = not question.remember
+            await self._learner.pause(interrupt=opened.model.profile.one_at_a_time)
             if opened.model.profile.one_at_a_time:
                 await self._stop_compacting()
             while self._rooms.notices:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
             while self._happened:
                 yield self._happened.popleft()
+            if question.asked_for_discretion:
+                yield Notice(text=NOT_KEPT)
             run = ExchangeRun(self._rooms, view, opened, question, queue.put_nowait)
             task = run.start()
             task.add_done_callback(lambda _: queue.put_nowait(None))
@@ -193,6 +220,7 @@ class Assistant:
             finally:
                 await run.stopped()
                 self._running = None
+                self._learner.resume()
                 self._index_later()
                 self._compact_later(opened, view)
 
@@ -261,44 +289,33 @@ class Assistant:
 
     # --- memory --------------------------------------------------------------------------------
 
-    async def remember(self, text: str) -> Memory:
-        """Keeps a fact that the person states."""
-        self._check_open()
-        return await self._memory.remember(text, Trust.USER, self._session_id)
-
     async def _remember_for_model(self, text: str) -> Memory:
-        if self._private:
+        if self._no_memory:
             raise MemagentError("the person asked that nothing of this exchange be remembered")
-        return await self._memory.remember(text, Trust.ASSISTANT, self._session_id)
+        shown = self._view.window.exchanges[-SAID_LATELY:] if self._view else ()
+        said = [closed.exchange.user.content for closed in shown if closed.exchange.user]
+        return await self.memory.keep_for_model(text, [*said, *([self._running.asked] if self._running else [])])
 
     async def _recall_for_model(self, query: str) -> Sequence[Recalled]:
-        return await self.recall(query, RECALL_TOOL_ITEMS)
+        return await self.memory.recall(query, RECALL_TOOL_ITEMS)
 
-    async def recall(self, text: str, limit: int) -> list[Recalled]:
-        """The best memories, best first; [] for a blank text."""
-        self._check_open()
-        self._begin_indexing()
-        return await self._memory.recall(text, limit)
+    async def edit(self, wanted: str, text: str) -> Memory | Summary:
+        """Rewords a memory, or a summary that is shown. Raises NotFoundError, MemagentError."""
+        if await self.memory.find(wanted) is not None:
+            return await self.memory.edit(wanted, text)
+        return await self.context.edit(wanted, text)
 
-    async def memories(self, state: MemoryState | str | None, kind: MemoryKind | str | None) -> list[Memory]:
-        """Memories, newest first. Raises MemagentError for a state or kind that does not exist."""
-        self._check_open()
-        return await self._memory.list(state, kind)
-
-    async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
-        """Forgets or restores a memory, also where the window shows it. Raises NotFoundError."""
-        self._check_open()
-        memory = await self._memory.set_state(memory_id, state)
+    async def _refresh_view(self) -> None:
         if self._view is not None:
             await self._view.refresh()
-        return memory
 
-    async def settle(self, timeout_seconds: float | None) -> list[str]:
-        """Waits until every index equals the journal. Returns what is still open, [] when nothing is."""
+    async def settle(self, timeout_seconds: float | None, *, indexes_only: bool = False) -> list[str]:
+        """Waits until every index equals the journal and what was said was learned from. Returns what is still
+        open, [] when nothing is."""
         self._check_open()
-        return await self._settle(timeout_seconds)
+        return await self._settle(timeout_seconds, indexes_only=indexes_only)
 
-    async def _settle(self, timeout_seconds: float | None) -> list[str]:
+    async def _settle(self, timeout_seconds: float | None, *, indexes_only: bool = False) -> list[str]:
         self._begin_indexing()
         indexer, scope = self._rooms.indexer, self._rooms.scope
         with contextlib.suppress(TimeoutError):
@@ -306,12 +323,15 @@ class Assistant:
                 working = [*self._background, *([self._compacting] if self._compacting else [])]
                 if working:
                     await asyncio.wait(working)  # not gather: running out of time must not stop them
+                if not indexes_only:
+                    await self._learner.drained()
                 indexer.try_again()
                 while await indexer.settled(scope):
                     if not indexer.working or indexer.trouble:
                         break
                     await asyncio.sleep(SETTLE_POLL_SECONDS)
-        return await indexer.unfinished(scope) + ([indexer.trouble] if indexer.trouble else [])
+        left = await indexer.unfinished(scope) + ([indexer.trouble] if indexer.trouble else [])
+        return left if indexes_only else left + await self._learner.unfinished()
 
     # --- sessions ------------------------------------------------------------------------------
 
@@ -334,6 +354,7 @@ class Assistant:
         self._check_open()
         async with self._one_at_a_time:
             self._session_id, self._view = await self._sessions.find(wanted), None
+            self._learner.hurry()
             return self._session_id
 
     async def resume_last(self) -> None:
@@ -346,26 +367,15 @@ class Assistant:
         self._check_open()
         async with self._one_at_a_time:
             self._session_id, self._view = self._rooms.new_id(), None
+            self._learner.hurry()
             return self._session_id
 
     async def note(self, text: str) -> str:
         """Journals a host's note, which stands beside the person's next message. Returns its id."""
         self._check_open()
-        words = clean_text(text).strip()
-        if not words:
-            raise MemagentError("there is nothing to note: the text is empty")
-        note_id = self._rooms.new_id()
-        note = Message(
-            id=note_id,
-            session_id=self._session_id,
-            exchange_id=note_id,
-            at=self._rooms.clock(),
-            zone=self._rooms.zone,
-            role=MessageRole.NOTE,
-            content=words,
-        )
+        note = host_note(self._rooms, self._session_id, text)
         await self._rooms.stores.journal.append(self._rooms.scope, [note])
-        return note_id
+        return note.id
 
     async def ingest(self, messages: Sequence[Mapping[str, Any]], session_id: str | None) -> int:
         """Journals a transcript and queues its indexing; no model. Returns how many messages it holds."""
@@ -376,21 +386,10 @@ class Assistant:
             if view is None:
                 opened = await self._opened()
                 view = opened.composer.new_view(target)
-            await view.refresh()
-            entries = transcript_entries(
-                messages,
-                session_id=target,
-                zone=self._rooms.zone,
-                now=self._rooms.clock(),
-                new_id=self._rooms.new_id,
-                open_exchange_id=view.unanswered_exchange_id,
-            )
-            entries = await (await self._opened()).overflowing.keep_imported(entries)
-            for start in range(0, len(entries), INGEST_BATCH):
-                await self._rooms.stores.journal.append(self._rooms.scope, entries[start : start + INGEST_BATCH])
-            await (await self._opened()).compactor.without_model(view)
+            private = await self._privacy.holds(target)
+            count = await ingested(self._rooms, await self._opened(), view, messages, private=private)
         self._index_later()
-        return len(entries)
+        return count
 
     # --- opening and closing -------------------------------------------------------------------
 
@@ -407,9 +406,11 @@ class Assistant:
             await self._running.stopped()
         await self._stop_compacting()
         await self.context.stop()
+        self._learner.resume()
+        await self._learner.close()
         if self._rooms.embedding.generation is not None:
             with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
-                await self._settle(CLOSE_DRAIN_SECONDS)
+                await self._settle(CLOSE_DRAIN_SECONDS, indexes_only=True)
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._rooms.indexer.close()
         self._rooms.embedding.close()
@@ -441,11 +442,14 @@ class Assistant:
         except BaseException:
             await model.close()
             raise
+        helper = HelperModel(self._rooms, model, counter)
+        self._learner.start(helper, composer, profile)
         return Opened(
             model=model,
             counter=counter,
             composer=composer,
-            compactor=Compactor(self._rooms, composer, HelperModel(self._rooms, model, counter), counter),
+            compactor=Compactor(self._rooms, composer, helper, counter),
+            learner=self._learner,
             reviser=Reviser(self._rooms, composer, counter),
             overflowing=Overflowing(self._rooms, counter, lambda: composer.budget, tools),
             tools=tools,
@@ -474,7 +478,10 @@ class Assistant:
         words = clean_text(text)
         if not words.strip() and not images:
             raise MemagentError("there is nothing to answer: the message is empty")
-        return Question(words, images, tool_choice, remember)
+        asked = discretion(words)
+        return Question(
+            words, images, tool_choice, remember and asked == "none", asked != "none", takes_back=asked == "previous"
+        )
 
     def _index_later(self) -> None:
         """What was said can be recalled and searched soon, without anybody waiting for it."""

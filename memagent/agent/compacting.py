@@ -157,7 +157,7 @@ class Compactor:
 
     def _load(self, view: SessionView, current: Current | None) -> Load:
         window = [Part(closed.tokens_raw, closed.freeable) for closed in view.window.exchanges]
-        around = self._composer.before_talk_raw + self._counter.text(view.background)
+        around = self._composer.before_talk_raw + self._counter.text(view.background.text)
         if current is None:
             return Load(around, window)
         exchange = current.exchange
@@ -251,7 +251,7 @@ class Compactor:
     def _cap_raw(self, instructions: tuple[StandingInstruction, ...]) -> int:
         """What the summaries may take where these instructions stand above them, the lines around both counted."""
         frame = self._counter.text(prompts.text("summaries", summaries=""))
-        taken = self._counter.text(background((), instructions))
+        taken = self._counter.text(background((), instructions).text)
         return max(LEAST_LEAF_RAW + FRAME_RAW, self._composer.budget.share_raw(SUMMARIES_PERCENT) - taken - frame)
 
     def _units(self, view: SessionView, made: Plan, current: Current | None) -> list[Source]:

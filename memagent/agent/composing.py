@@ -12,7 +12,7 @@ from memagent import prompts
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, own_share
-from memagent.context.budget import Budget, reply_reserve
+from memagent.context.budget import PROFILE_PERCENT, Budget, reply_reserve
 from memagent.context.digest import RENDERING
 from memagent.context.manifest import Candidate, Recipe, break_cause
 from memagent.context.moment import moment_lines, stale_lines
@@ -49,7 +49,7 @@ class Composer:
         self.budget = self._own_budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
         self._margin = MarginLearner(self.budget.margin_percent)
         self._offer_text = offer.as_text()
-        self._offer_hash = hashlib.sha256(self._offer_text.encode()).hexdigest()
+        self._offer_hash = text_hash(self._offer_text)
         self._expired_at: datetime | None = None
         share = own_share(offer, self.budget.window_tokens, counter)
         self.before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
@@ -102,7 +102,7 @@ class Composer:
 
     def talk_raw(self, view: SessionView) -> int:
         """What a prompt without a newest message takes."""
-        return self.before_talk_raw + self._counter.text(view.background) + view.window.tokens_raw(0)
+        return self.before_talk_raw + self._counter.text(view.background.text) + view.window.tokens_raw(0)
 
     def new_view(self, session_id: str) -> SessionView:
         """A session as this model would be shown it; nothing is read yet."""
@@ -115,6 +115,8 @@ class Composer:
             memories=stores.memories,
             counter=self._counter,
             window_tokens=self.budget.window_tokens,
+            finder=stores.finder,
+            profile_raw=self.budget.share_raw(PROFILE_PERCENT),
         )
 
     async def last_talk(self) -> datetime | None:
@@ -145,6 +147,7 @@ class Composer:
             limit=settings.recall_limit,
             visible=lambda item: (
                 item.source_ids == (entry_id,)
+                or item.memory.id in view.profile.memory_ids
                 or window.has_recalled(item.memory.id, item.memory.version)
                 or window.shows(item.source_ids if item.memory.session_id == view.session_id else (), item.memory.text)
             ),
@@ -182,6 +185,7 @@ class Composer:
             window=view.window,
             current=current,
             background=view.background,
+            person=view.profile,
             freed=frozenset(view.shown.freed),
             cut_id=view.cut_id,
             candidates=candidates,
@@ -203,6 +207,7 @@ class Composer:
         counter, budget = self._counter, self.budget
         return Recipe(
             offer_hash=self._offer_hash,
+            profile_hash=text_hash(view.profile.text),
             last_sequence=view.last_sequence,
             current_sequence=max((message.sequence for message in current.messages), default=0),
             window_tokens=budget.window_tokens,
@@ -229,11 +234,16 @@ class Composer:
             prompt.manifest.figures(),
             details=prompt.manifest.details(),
             at=now,
-            texts=[self._offer_text],
+            texts=[self._offer_text, *([view.profile.text] if view.profile.text else [])],
         )
         prompt = replace(prompt, manifest=prompt.manifest.model_copy(update={"number": number}))
         view.last_manifest = prompt.manifest
         return prompt
+
+
+def text_hash(text: str) -> str:
+    """As the manifests keep texts by; "" for none."""
+    return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
 def _sample(call: LedgerEntry) -> Sample:

@@ -6,15 +6,15 @@ event loops and notebooks. Neither holds logic of its own.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from pathlib import Path
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from memagent.agent.assistant import Assistant, Reply
+from memagent.agent.assistant import Reply
+from memagent.agent.construction import Construction
 from memagent.agent.keeping_faces import AsyncKeepingFace, KeepingFace
-from memagent.agent.loop_thread import LoopThread, shared_loop
+from memagent.agent.learning_control import Extraction
+from memagent.agent.memory_story import MemoryStory
 from memagent.agent.reading_back import Selection
 from memagent.agent.replaying import Replay
 from memagent.agent.upkeep import Checkup
@@ -23,80 +23,14 @@ from memagent.context.explain import PromptDiff, Whereabouts
 from memagent.context.manifest import Manifest
 from memagent.context.view import Summary
 from memagent.events import Compacted, Event
-from memagent.memory.embed import Embedder
 from memagent.memory.hits import HistoryHit
 from memagent.memory.recall import Recalled
-from memagent.settings import Settings
-from memagent.tools.definition import Tool
-from memagent.tools.running import Approve
 from stores.records import Memory, MemoryKind, MemoryState, Message, Session
 
 T = TypeVar("T")
 
 
-class _Facade:
-    """Construction and what needs no waiting; shared by both faces."""
-
-    def __init__(
-        self,
-        *,
-        model: str | None = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        data_dir: str | Path | None = None,
-        user: str | None = None,
-        session: str | None = None,
-        tools: Iterable[Callable[..., Any] | Tool] = (),
-        instructions: str | None = None,
-        window_tokens: int | None = None,
-        reply_tokens: int | None = None,
-        embedder: str | Embedder | None = None,
-        approve: Approve | None = None,
-        clock: Callable[[], datetime] | None = None,
-        settings: Settings | None = None,
-        warm_up: bool = True,
-    ) -> None:
-        """An agent for one user on one data folder. Arguments win over ``settings``, which win over the
-        environment. The stores are opened now; the model and the embedder load in the background and
-        their errors come with the first call that needs them. ``warm_up=False``: they load only then.
-
-        ``session``: None for a new one, "last", or the whole id of one to go on in; an id nobody used yet
-        begins a session of that name. ``tools``: functions or `tool` objects.
-        ``approve(call)`` is asked before a tool with side effects runs; without it none runs.
-        ``clock()`` gives an aware datetime. Raises SettingsError, ToolError or StoreError."""
-        from memagent.build import build_assistant  # the composition root stands above; only the facade calls it
-
-        given = {
-            "model": model,
-            "base_url": base_url,
-            "api_key": api_key,
-            "data_dir": data_dir,
-            "user": user,
-            "instructions": instructions,
-            "window_tokens": window_tokens,
-            "reply_tokens": reply_tokens,
-        }
-        self._thread: LoopThread = shared_loop()
-        self._assistant: Assistant = self._thread.call(
-            build_assistant(
-                settings=settings,
-                given=given,
-                session=session,
-                tools=tuple(tools),
-                embedder=embedder,
-                approve=approve,
-                clock=clock,
-                warm_up=warm_up,
-            )
-        )
-
-    @property
-    def session_id(self) -> str:
-        """The session that the next message goes to."""
-        return self._assistant.session_id
-
-
-class Agent(_Facade, KeepingFace):
+class Agent(Construction, KeepingFace):
     """A memory-centric agent, synchronous. Also a context manager. Safe to use from several threads; one
     message is answered at a time."""
 
@@ -147,10 +81,10 @@ class Agent(_Facade, KeepingFace):
         """Stops the answer that is being given in another thread. Says whether there was one."""
         return self._call(self._assistant.cancel())
 
-    def settle(self, timeout_seconds: float | None = None) -> list[str]:
+    def settle(self, timeout_seconds: float | None = None, *, indexes_only: bool = False) -> list[str]:
         """Waits until background work is done and every index equals the journal; returns what is still
-        open, [] when nothing is."""
-        return self._call(self._assistant.settle(timeout_seconds))
+        open, [] when nothing is. ``indexes_only``: no matter what the model has still to learn from."""
+        return self._call(self._assistant.settle(timeout_seconds, indexes_only=indexes_only))
 
     def ingest(self, messages: Sequence[Mapping[str, Any]], *, session: str | None = None) -> int:
         """Journals a transcript (dicts with role, content and optionally name, at, id, tool_calls,
@@ -160,25 +94,66 @@ class Agent(_Facade, KeepingFace):
 
     def remember(self, text: str) -> Memory:
         """Keeps a fact. It is found from now on, in every session of this user."""
-        return self._call(self._assistant.remember(text))
+        return self._call(self._assistant.memory.remember(text))
 
     def recall(self, text: str, *, limit: int = 8) -> list[Recalled]:
         """The memories nearest to a text, best first."""
-        return self._call(self._assistant.recall(text, limit))
+        return self._call(self._assistant.memory.recall(text, limit))
 
     def memories(
         self, state: MemoryState | str | None = None, *, kind: MemoryKind | str | None = MemoryKind.FACT
     ) -> list[Memory]:
         """Memories, newest first; ``state`` None: in any state; ``kind`` None: episodes too."""
-        return self._call(self._assistant.memories(state, kind))
+        return self._call(self._assistant.memory.list(state, kind))
+
+    def show(self, memory_id: str) -> MemoryStory:
+        """A memory with the entries it came from, its earlier versions and what took whose place. Raises
+        NotFoundError."""
+        return self._call(self._assistant.memory.show(memory_id))
 
     def forget(self, memory_id: str) -> Memory:
         """Takes a memory out of recall and prompts; it can be restored. Raises NotFoundError."""
-        return self._call(self._assistant.set_state(memory_id, MemoryState.FORGOTTEN))
+        return self._call(self._assistant.memory.set_state(memory_id, MemoryState.FORGOTTEN))
 
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back. Raises NotFoundError."""
-        return self._call(self._assistant.set_state(memory_id, MemoryState.ACTIVE))
+        return self._call(self._assistant.memory.set_state(memory_id, MemoryState.ACTIVE))
+
+    def approve(self, memory_id: str) -> Memory:
+        """Makes a memory of what waited for the person's word; puts into the profile what was proposed for it.
+        Raises NotFoundError, MemagentError."""
+        return self._call(self._assistant.memory.approve(memory_id))
+
+    def pin(self, memory_id: str) -> Memory:
+        """Puts a fact into the profile, which stands in every prompt. Raises NotFoundError, MemagentError."""
+        return self._call(self._assistant.memory.pin(memory_id))
+
+    def unpin(self, memory_id: str) -> Memory:
+        """Takes a fact out of the profile, or declines a proposal. Raises NotFoundError, MemagentError."""
+        return self._call(self._assistant.memory.unpin(memory_id))
+
+    def never(self, pattern: str) -> Sequence[Memory]:
+        """From now on nothing becomes a memory that holds these words ("*": any letters, or any words). Returns
+        the memories that do so already, newest first; they stay until they are erased. Raises MemagentError."""
+        return self._call(self._assistant.memory.never(pattern))
+
+    def never_list(self) -> Sequence[str]:
+        """The patterns of what is never remembered, oldest first."""
+        return self._call(self._assistant.memory.never_list())
+
+    def allow(self, pattern: str) -> None:
+        """Takes a pattern off the never-list. Raises NotFoundError."""
+        self._call(self._assistant.memory.allow(pattern))
+
+    def private(self, on: bool | None = None) -> bool:
+        """Makes this session private from the next message on, or ends that: what is said in a private session
+        stays in its history and nowhere else. None only asks. Returns whether it is private."""
+        return self._call(self._assistant.learning.private(on))
+
+    def extract(self, *, session: str | None = None, dry_run: bool = False) -> Extraction:
+        """Queues a session (this one by default) to be learned from: facts of what the person said in it; `settle`
+        waits for them. Returns what that takes; ``dry_run`` does no more. Raises NotFoundError, MemagentError."""
+        return self._call(self._assistant.learning.extract(session, dry_run=dry_run))
 
     def history(self, session: str | None = None) -> list[Message]:
         """Everything that was said in a session (this one by default), oldest first, in the window or not."""
@@ -201,9 +176,10 @@ class Agent(_Facade, KeepingFace):
         """The messages that a summary stands for, oldest first. Raises NotFoundError."""
         return self._call(self._assistant.past.expand(summary_id))
 
-    def edit(self, summary_id: str, text: str) -> Summary:
-        """Rewords a summary that is shown; the old one is kept. Raises NotFoundError, ContextError."""
-        return self._call(self._assistant.context.edit(summary_id, text))
+    def edit(self, wanted: str, text: str) -> Memory | Summary:
+        """Rewords a memory or a summary that is shown, by its id; what it was is kept. A reworded memory is the
+        person's own statement. Raises NotFoundError, MemagentError, ContextError."""
+        return self._call(self._assistant.edit(wanted, text))
 
     def note(self, text: str) -> str:
         """A note of the host, not the person's words: it stands beside the next message. Returns its id."""
@@ -277,7 +253,7 @@ class Agent(_Facade, KeepingFace):
         self._call(self._assistant.close())
 
 
-class AsyncAgent(_Facade, AsyncKeepingFace):
+class AsyncAgent(Construction, AsyncKeepingFace):
     """A memory-centric agent for coroutines, in any event loop. Every method does what its namesake of
     `Agent` does."""
 
@@ -326,9 +302,9 @@ class AsyncAgent(_Facade, AsyncKeepingFace):
         """See `Agent.cancel`."""
         return await self._call(self._assistant.cancel())
 
-    async def settle(self, timeout_seconds: float | None = None) -> list[str]:
+    async def settle(self, timeout_seconds: float | None = None, *, indexes_only: bool = False) -> list[str]:
         """See `Agent.settle`."""
-        return await self._call(self._assistant.settle(timeout_seconds))
+        return await self._call(self._assistant.settle(timeout_seconds, indexes_only=indexes_only))
 
     async def ingest(self, messages: Sequence[Mapping[str, Any]], *, session: str | None = None) -> int:
         """See `Agent.ingest`."""
@@ -336,25 +312,61 @@ class AsyncAgent(_Facade, AsyncKeepingFace):
 
     async def remember(self, text: str) -> Memory:
         """See `Agent.remember`."""
-        return await self._call(self._assistant.remember(text))
+        return await self._call(self._assistant.memory.remember(text))
 
     async def recall(self, text: str, *, limit: int = 8) -> list[Recalled]:
         """See `Agent.recall`."""
-        return await self._call(self._assistant.recall(text, limit))
+        return await self._call(self._assistant.memory.recall(text, limit))
 
     async def memories(
         self, state: MemoryState | str | None = None, *, kind: MemoryKind | str | None = MemoryKind.FACT
     ) -> list[Memory]:
         """See `Agent.memories`."""
-        return await self._call(self._assistant.memories(state, kind))
+        return await self._call(self._assistant.memory.list(state, kind))
+
+    async def show(self, memory_id: str) -> MemoryStory:
+        """See `Agent.show`."""
+        return await self._call(self._assistant.memory.show(memory_id))
 
     async def forget(self, memory_id: str) -> Memory:
         """See `Agent.forget`."""
-        return await self._call(self._assistant.set_state(memory_id, MemoryState.FORGOTTEN))
+        return await self._call(self._assistant.memory.set_state(memory_id, MemoryState.FORGOTTEN))
 
     async def restore(self, memory_id: str) -> Memory:
         """See `Agent.restore`."""
-        return await self._call(self._assistant.set_state(memory_id, MemoryState.ACTIVE))
+        return await self._call(self._assistant.memory.set_state(memory_id, MemoryState.ACTIVE))
+
+    async def approve(self, memory_id: str) -> Memory:
+        """See `Agent.approve`."""
+        return await self._call(self._assistant.memory.approve(memory_id))
+
+    async def pin(self, memory_id: str) -> Memory:
+        """See `Agent.pin`."""
+        return await self._call(self._assistant.memory.pin(memory_id))
+
+    async def unpin(self, memory_id: str) -> Memory:
+        """See `Agent.unpin`."""
+        return await self._call(self._assistant.memory.unpin(memory_id))
+
+    async def never(self, pattern: str) -> Sequence[Memory]:
+        """See `Agent.never`."""
+        return await self._call(self._assistant.memory.never(pattern))
+
+    async def never_list(self) -> Sequence[str]:
+        """See `Agent.never_list`."""
+        return await self._call(self._assistant.memory.never_list())
+
+    async def allow(self, pattern: str) -> None:
+        """See `Agent.allow`."""
+        await self._call(self._assistant.memory.allow(pattern))
+
+    async def private(self, on: bool | None = None) -> bool:
+        """See `Agent.private`."""
+        return await self._call(self._assistant.learning.private(on))
+
+    async def extract(self, *, session: str | None = None, dry_run: bool = False) -> Extraction:
+        """See `Agent.extract`."""
+        return await self._call(self._assistant.learning.extract(session, dry_run=dry_run))
 
     async def history(self, session: str | None = None) -> list[Message]:
         """See `Agent.history`."""
@@ -376,9 +388,9 @@ class AsyncAgent(_Facade, AsyncKeepingFace):
         """See `Agent.expand`."""
         return await self._call(self._assistant.past.expand(summary_id))
 
-    async def edit(self, summary_id: str, text: str) -> Summary:
+    async def edit(self, wanted: str, text: str) -> Memory | Summary:
         """See `Agent.edit`."""
-        return await self._call(self._assistant.context.edit(summary_id, text))
+        return await self._call(self._assistant.edit(wanted, text))
 
     async def note(self, text: str) -> str:
         """See `Agent.note`."""

@@ -48,12 +48,15 @@ RESULT_CHARS = 600
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the person asks. ``remember`` False: nothing of the exchange becomes a memory."""
+    """What the person asks. ``remember`` False: nothing of the exchange becomes a memory;
+    ``asked_for_discretion``: the message itself says so; ``takes_back``: nor of the one before, after all."""
 
     text: str
     images: tuple[ImagePart, ...] = ()
     tool_choice: str | Mapping[str, Any] = "auto"
     remember: bool = True
+    asked_for_discretion: bool = False
+    takes_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ class ExchangeRun:
         self._model = opened.model
         self._tools = opened.tools
         self._overflowing = opened.overflowing
+        self._learner = opened.learner
         self._question = question
         self._emit = emit
         self._entries: list[Message | Mark] = []
@@ -113,6 +117,11 @@ class ExchangeRun:
     @property
     def exchange_id(self) -> str:
         return self._exchange_id
+
+    @property
+    def asked(self) -> str:
+        """The person's words."""
+        return self._question.text
 
     def start(self) -> asyncio.Task[Answer]:
         """Answers in a task. It raises a ModelError, PromptTooLargeError or StoreError; what was said stays
@@ -202,7 +211,19 @@ class ExchangeRun:
         # composed against an unsent prompt first: what can never fit is refused before anything is stored
         async with self._view.steady:
             self._composer.prompt(self._view, _exchange([self._asked], self._block))
+        if self._question.remember:
+            await self._learner.queue(self._view.session_id, [self._exchange_id])
         await self._write(self._asked)
+        if self._question.takes_back:
+            await self._take_back()
+
+    async def _take_back(self) -> None:
+        """The exchange before is not to be remembered after all: the journal says so, then the memories go."""
+        before = self._view.window.exchanges[-1:]
+        for closed in before:
+            await self._write(self._mark(MarkKind.NOT_REMEMBERED, entry_ids=sorted(closed.entry_ids)))
+            await self._learner.withdraw(self._view.session_id, closed.exchange.id)
+        await self._rooms.indexer.catch_up(self._rooms.scope)
 
     async def _remind(self) -> None:
         """What memory has to say about the message."""

@@ -2,62 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from memagent.agent.memory_story import MemoryStory, story_of
+from memagent.agent.privacy import Privacy
 from memagent.agent.rooms import Rooms
+from memagent.context.directives.sentences import sentences
 from memagent.errors import MemagentError, NotFoundError
 from memagent.memory.episodes import fact_of
+from memagent.memory.extract import Draft
+from memagent.memory.never import NeverPatterns, checked_pattern
 from memagent.memory.recall import Recalled
+from memagent.memory.reconcile import confirmed, same_of
+from memagent.memory.worth import GROUNDED, content, share
 from memagent.sanitize import clean_text
-from stores.records import Mark, MarkKind, Memory, MemoryKind, MemoryState, Trust
-from stores.sameness import normalised
-
-SAME_AMONG = 20
-"""A text that was kept before is among its nearest by words."""
+from stores.records import Mark, MarkKind, Memory, MemoryKind, MemoryState, Pin, Source, Trust
 
 
 class MemoryControl:
-    """Keeping, finding, listing, forgetting. All within the rooms' scope."""
+    """Keeping, finding, listing, changing, forgetting. All within the rooms' scope.
 
-    def __init__(self, rooms: Rooms) -> None:
+    ``begin`` raises AgentClosedError, and begins indexing; ``refresh`` brings what the window shows up to date."""
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        privacy: Privacy,
+        *,
+        session_id: Callable[[], str],
+        check_open: Callable[[], None],
+        begin: Callable[[], None],
+        refresh: Callable[[], Awaitable[None]],
+    ) -> None:
         self._rooms = rooms
+        self._privacy = privacy
+        self._session_id = session_id
+        self._check_open = check_open
+        self._begin = begin
+        self._refresh = refresh
 
-    async def remember(self, text: str, trust: Trust, session_id: str) -> Memory:
-        """Keeps a fact and returns it; a fact with the same words is kept once. The journal notes the
-        wish first, so that a crash in between loses nothing. Raises MemagentError for a blank text."""
-        text = clean_text(text).strip()
+    # --- keeping -------------------------------------------------------------------------------
+
+    async def remember(self, text: str) -> Memory:
+        """Keeps a fact that the person states. Raises MemagentError, see `keep`."""
+        self._check_open()
+        return await self.keep(text, Trust.USER)
+
+    async def keep_for_model(self, text: str, said: Sequence[str]) -> Memory:
+        """Keeps a fact that the model wants kept: at once if it is in the words that the person ``said`` lately, else
+        it waits for them to approve it: the model may have been talked into it by what it read."""
+        own = content(" ".join(sentence.text for words in said for sentence in sentences(words)))
+        theirs = share(content(text), own) >= GROUNDED
+        return await self.keep(text, Trust.ASSISTANT, MemoryState.ACTIVE if theirs else MemoryState.QUARANTINED)
+
+    async def keep(self, text: str, trust: Trust, state: MemoryState = MemoryState.ACTIVE) -> Memory:
+        """Keeps a fact and returns it; one with the same words is the same, told once more. The journal notes the
+        wish first, so that a crash in between loses nothing. Raises MemagentError for a blank text, one that
+        matches a never-pattern, and in a private session."""
+        text, session_id = clean_text(text).strip(), self._session_id()
         if not text:
             raise MemagentError("there is nothing to remember: the text is empty")
-        known = await self._same(text)
-        entry_id = self._rooms.new_id()
-        memory_id = known.id if known else self._rooms.new_id()
-        mark = Mark(
-            id=entry_id,
-            session_id=session_id,
-            exchange_id=entry_id,
-            at=self._rooms.clock(),
-            zone=self._rooms.zone,
-            what=MarkKind.REMEMBERED,
-            data={"text": text, "memory_id": memory_id, "trust": trust.value},
-        )
-        await self._rooms.stores.journal.append(self._rooms.scope, [mark])
-        if known:
-            return known
-        memory = fact_of(mark, mark.at)
-        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
-        self._rooms.indexer.wake()
-        return memory
+        if await self._privacy.holds(session_id):
+            raise MemagentError("nothing is remembered in a private session; end it first (/private off)")
+        await self._check_never(text)
+        async with self._rooms.writer.turn:
+            entry_id = self._rooms.new_id()
+            source = Source(session_id=session_id, entry_id=entry_id)
+            now, zone = self._rooms.clock(), self._rooms.zone
+            draft = Draft(text=text, trust=trust, sources=(source,), said_at=now, zone=zone)
+            known = same_of(draft, await self._rooms.stores.finder.with_text(self._rooms.scope, text))
+            data = {"text": text, "memory_id": known.id if known else self._rooms.new_id(), "trust": trust.value}
+            if state is not MemoryState.ACTIVE:
+                data["state"] = state.value
+            mark = Mark(
+                id=entry_id,
+                session_id=session_id,
+                exchange_id=entry_id,
+                at=now,
+                zone=zone,
+                what=MarkKind.REMEMBERED,
+                data={**data},
+            )
+            await self._rooms.stores.journal.append(self._rooms.scope, [mark])
+            memory = fact_of(mark, now) if known is None else _told_again(known, draft)
+            await self._put(memory)
+            return memory
 
-    async def _same(self, text: str) -> Memory | None:
-        """An active fact with the same words. Only the text decides, never similarity."""
-        scope, stores = self._rooms.scope, self._rooms.stores
-        hits = await stores.lexical.search(scope, text, limit=SAME_AMONG)
-        words = normalised(text)
-        for memory in await stores.memories.get(scope, [hit.memory_id for hit in hits]):
-            if memory.kind is MemoryKind.FACT and normalised(memory.text) == words:
-                return memory
-        return None
+    async def _check_never(self, text: str) -> None:
+        never = NeverPatterns(await self._rooms.stores.never.list(self._rooms.scope))
+        if pattern := never.matching(text):
+            raise MemagentError(f"this is not remembered: the pattern {pattern!r} is on the never-list")
+
+    # --- finding -------------------------------------------------------------------------------
 
     async def recall(self, text: str, limit: int) -> list[Recalled]:
         """The best memories, best first; [] for a blank text. What was said a moment ago is found."""
+        self._begin()
         await self._rooms.indexer.catch_up(self._rooms.scope)
         return await self._rooms.recaller.recall(
             self._rooms.scope,
@@ -69,6 +110,7 @@ class MemoryControl:
 
     async def list(self, state: MemoryState | str | None, kind: MemoryKind | str | None) -> list[Memory]:
         """Memories, newest first. Raises MemagentError for a state or kind that does not exist."""
+        self._check_open()
         try:
             wanted_kind, wanted_state = kind and MemoryKind(kind), state and MemoryState(state)
         except ValueError as error:
@@ -78,14 +120,118 @@ class MemoryControl:
             self._rooms.scope, kind=wanted_kind or None, state=wanted_state or None
         )
 
-    async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
-        """Forgets or restores a memory. Raises NotFoundError for an id this user does not have, or one
-        that is in that state already."""
+    async def find(self, memory_id: str) -> Memory | None:
+        """The memory with this id, if this user has it."""
+        self._check_open()
         found = await self._rooms.stores.memories.get(self._rooms.scope, [clean_text(memory_id)])
-        if not found or found[0].state is state:
+        return found[0] if found else None
+
+    # --- changing ------------------------------------------------------------------------------
+
+    async def show(self, memory_id: str) -> MemoryStory:
+        """A memory with its sources and its history. Raises NotFoundError."""
+        self._check_open()
+        return await story_of(self._rooms, memory_id)
+
+    async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
+        """Forgets or restores a memory, also where the window shows it. Raises NotFoundError for an id this user
+        does not have, or one that is in that state already."""
+        memory = await self.find(memory_id)
+        if memory is None or memory.state is state:
             wanted = "active" if state is MemoryState.FORGOTTEN else "forgotten"
             raise NotFoundError(f"there is no {wanted} memory {memory_id!r}; `memagent memory list` shows the ids")
-        memory = found[0].model_copy(update={"state": state, "version": found[0].version + 1})
+        return await self._change(memory, state=state)
+
+    async def approve(self, memory_id: str) -> Memory:
+        """What waited is a memory from now on; what was proposed for the profile stands in it. Raises NotFoundError,
+        and MemagentError where there is nothing to approve."""
+        memory = await self._existing(memory_id)
+        if memory.state is MemoryState.QUARANTINED:
+            return await self._change(memory, state=MemoryState.ACTIVE, reason="the person approved it")
+        if memory.pin is Pin.PROPOSED:
+            return await self.pin(memory.id)
+        raise MemagentError(f"memory {memory.id} does not wait for approval: it is {memory.state.value}")
+
+    async def edit(self, memory_id: str, text: str) -> Memory:
+        """Rewords a fact: it is the person's statement from now on, and what it was is among its versions. Raises
+        NotFoundError, MemagentError."""
+        memory = await self._fact(memory_id)
+        words = clean_text(text).strip()
+        if not words:
+            raise MemagentError("a memory cannot be empty; forget it instead")
+        await self._check_never(words)
+        state = MemoryState.ACTIVE if memory.state is MemoryState.QUARANTINED else memory.state
+        return await self._change(memory, text=words, trust=Trust.USER, state=state, reason="the person reworded it")
+
+    async def pin(self, memory_id: str) -> Memory:
+        """Puts a fact into the profile, which stands in every prompt. Raises NotFoundError, MemagentError."""
+        memory = await self._fact(memory_id)
+        if memory.state is not MemoryState.ACTIVE:
+            raise MemagentError(f"memory {memory.id} is {memory.state.value}; only active facts can be pinned")
+        return await self._change(memory, pin=Pin.PINNED)
+
+    async def unpin(self, memory_id: str) -> Memory:
+        """Takes a fact out of the profile, or declines that it be put there. Raises NotFoundError."""
+        return await self._change(await self._fact(memory_id), pin=Pin.NONE)
+
+    async def _change(self, memory: Memory, **changes: Any) -> Memory:
+        changed = memory.model_copy(update=changes)
+        if changed == memory:
+            return memory
+        changed = changed.model_copy(update={"version": memory.version + 1})
+        await self._put(changed)
+        await self._refresh()
+        return changed
+
+    async def _put(self, memory: Memory) -> None:
         await self._rooms.stores.memories.put(self._rooms.scope, [memory])
         self._rooms.indexer.wake()
+
+    async def _existing(self, memory_id: str) -> Memory:
+        memory = await self.find(memory_id)
+        if memory is None:
+            raise NotFoundError(f"there is no memory {memory_id!r}; `memagent memory list` shows the ids")
         return memory
+
+    async def _fact(self, memory_id: str) -> Memory:
+        memory = await self._existing(memory_id)
+        if memory.kind is not MemoryKind.FACT:
+            raise MemagentError(
+                f"{memory_id!r} is no fact but an {memory.kind.value}: what was said stays as it was said"
+            )
+        return memory
+
+    # --- never ---------------------------------------------------------------------------------
+
+    async def never(self, pattern: str) -> Sequence[Memory]:
+        """Nothing that matches the pattern becomes a memory from now on. Returns the memories that match it
+        already, newest first: they stay until the person erases them. Raises MemagentError for a pattern without
+        a word."""
+        self._check_open()
+        kept = checked_pattern(clean_text(pattern))
+        await self._rooms.stores.never.add(self._rooms.scope, kept, at=self._rooms.clock())
+        forms = NeverPatterns([kept])
+        await self._rooms.indexer.catch_up(self._rooms.scope)
+        return [m for m in await self._rooms.stores.memories.list(self._rooms.scope) if forms.matching(m.text)]
+
+    async def never_list(self) -> Sequence[str]:
+        """The patterns, oldest first."""
+        self._check_open()
+        return await self._rooms.stores.never.list(self._rooms.scope)
+
+    async def allow(self, pattern: str) -> None:
+        """Takes a pattern off the never-list. Raises NotFoundError."""
+        self._check_open()
+        kept = " ".join(clean_text(pattern).split())
+        if not await self._rooms.stores.never.remove(self._rooms.scope, kept):
+            raise NotFoundError(f"the pattern {kept!r} is not on the never-list")
+
+
+def _told_again(known: Memory, draft: Draft) -> Memory:
+    """A fact with the same words. One that was forgotten comes back only by the person's own word."""
+    if known.state is not MemoryState.FORGOTTEN:
+        return confirmed(known, draft)
+    if draft.trust is not Trust.USER:
+        raise MemagentError("the person had this forgotten: only they can have it remembered again")
+    changes = {"state": MemoryState.ACTIVE, "version": known.version + 1, "reason": "the person said it again"}
+    return confirmed(known.model_copy(update=changes), draft)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from memagent.agent.compacting import Compactor
 from memagent.agent.composing import Composer
+from memagent.agent.learning import Learner
 from memagent.agent.overflowing import Overflowing
 from memagent.agent.revising import Reviser
 from memagent.llm.client import ChatModel
@@ -24,4 +25,5 @@ class Opened:
     compactor: Compactor
     reviser: Reviser
     overflowing: Overflowing
+    learner: Learner
     tools: Mapping[str, Tool]

@@ -55,12 +55,15 @@ class Replayer:
         days = rooms.settings.manifest_days
         if manifest.recipe is None or kept[0].at < rooms.clock() - timedelta(days=days):
             return Replay(number, "expired", f"what prompts were made from is kept for {days} days (manifest_days)")
-        texts = await rooms.stores.manifests.texts(rooms.scope, [manifest.recipe.offer_hash])
-        if not texts:
+        hashes = [h for h in (manifest.recipe.offer_hash, manifest.recipe.profile_hash) if h]
+        texts = await rooms.stores.manifests.texts(rooms.scope, hashes)
+        if manifest.recipe.offer_hash not in texts:
             return Replay(number, "erased", "its instructions and tools are kept no more")
         offer = offer_of(texts[manifest.recipe.offer_hash])
         counter = TokenCounter(manifest.recipe.encoding, manifest.recipe.exact, manifest.recipe.image_tokens)
         view, lost = await self._view(session_id, manifest, manifest.recipe, counter)
+        view.show_profile(texts.get(manifest.recipe.profile_hash, ""))
+        lost = lost or len(texts) < len(hashes)
         current = await self._current(view, manifest, manifest.recipe)
         if current is None:
             return Replay(number, "erased", "the message that it answers is kept no more")
@@ -130,6 +133,7 @@ def _made(
         window=view.window,
         current=current,
         background=view.background,
+        person=view.profile,
         freed=frozenset(view.shown.freed),
         cut_id=view.cut_id,
         forgotten=manifest.forgotten,

@@ -13,6 +13,7 @@ from memagent.memory.embed import EmbeddingService
 from memagent.memory.history import HistorySearch
 from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
+from memagent.memory.writing import FactWriter
 from memagent.settings import Settings
 from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
@@ -84,6 +85,7 @@ class Rooms:
     indexer: Indexer
     recaller: Recaller
     history: HistorySearch
+    writer: FactWriter
     open_model: Callable[[], Awaitable[ChatModel]]
     host_tools: dict[str, Tool]
     offer: Offer

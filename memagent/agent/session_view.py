@@ -9,12 +9,21 @@ from itertools import pairwise
 
 from memagent.context.manifest import Manifest, kept_manifest
 from memagent.context.render import ContextBlock, ContextLine, build_exchange
-from memagent.context.summary import background
+from memagent.context.summary import Background, background
 from memagent.context.view import Summary, View, summary_of, view_of
 from memagent.context.window import ClosedExchange, Window, close_exchange
 from memagent.llm.tokens import TokenCounter
-from stores.base import Journal, Manifests, MemoryTable
+from memagent.memory.profile import Profile, made_of
+from stores.base import Journal, Manifests, MemoryFinder, MemoryTable
 from stores.records import Mark, MarkKind, MemoryState, Message, MessageRole, Scope
+
+_CHANGES_VIEW = (
+    MarkKind.CUT,
+    MarkKind.SUMMARY,
+    MarkKind.COMPACTION_FAILED,
+    MarkKind.PRIVATE,
+    MarkKind.ERASED,
+)
 
 
 class SessionView:
@@ -22,9 +31,11 @@ class SessionView:
     several tasks; a call that was cancelled or failed is made good by the next `refresh`.
 
     ``open_exchange_id`` is the exchange that is being answered here and now: it is kept out of the window.
-    ``shown`` says what is shown of the past, ``cut_id`` is its mark ("" without one), ``background`` the text
-    for the system message. ``failures`` counts summaries that failed in a row, ``since_failure`` the messages
-    of the person since. ``notes`` are the host's since the person's last message.
+    ``shown`` says what is shown of the past, ``cut_id`` is its mark ("" without one), ``background`` the end
+    of the system message, ``profile`` the person's facts in it: at most ``profile_raw`` tokens of those that
+    ``finder`` has (without one there is none). ``failures`` counts summaries that failed in a row,
+    ``since_failure`` the messages of the person since. ``notes`` are the host's since the person's last message.
+    ``private``: what the journal says of it since the view begins, None if nothing.
     """
 
     def __init__(
@@ -37,6 +48,8 @@ class SessionView:
         memories: MemoryTable,
         counter: TokenCounter,
         window_tokens: int,
+        finder: MemoryFinder | None = None,
+        profile_raw: int = 0,
     ) -> None:
         self.scope = scope
         self.session_id = session_id
@@ -48,9 +61,11 @@ class SessionView:
         self.shown = View()
         self.cut_id = ""
         self.summaries: tuple[Summary, ...] = ()
-        self.background = ""
+        self.background = Background()
+        self.profile = Profile()
         self.failures = self.since_failure = 0
         self.notes: list[Message] = []
+        self.private: bool | None = None
         self.erased: set[str] = set()
         """The receipts of the erasures that took something of what is shown."""
         self._journal = journal
@@ -58,6 +73,8 @@ class SessionView:
         self._memories = memories
         self._counter = counter
         self._window_tokens = window_tokens
+        self._finder = finder
+        self._profile_raw = profile_raw
         self._entries: dict[str, list[Message | Mark]] = {}
         self._shown: dict[str, frozenset[str]] = {}
         """Which memories were shown beside which exchange; only of exchanges that have some."""
@@ -90,6 +107,7 @@ class SessionView:
             if self._new_cut is not None:
                 await self._adopt(self._new_cut)
             await self._reconsider()
+            await self._look_at_profile()
             await self._close_all()
             self._loaded = True
 
@@ -112,6 +130,7 @@ class SessionView:
         memories count as forgotten. Not to be refreshed."""
         self._until = until
         await self._begin_at(cut)
+        await self._look_at_profile()
         self._new_cut = None
         if forgotten is None:
             await self._reconsider()
@@ -140,7 +159,23 @@ class SessionView:
         self.shown, self.cut_id = shown, cut.id if cut else ""
         self.erased |= {mark.erased for mark in (*marks, *([cut] if cut else [])) if mark.erased}
         self.summaries = tuple(summary_of(m) for m in marks if isinstance(m, Mark) and m.session_id == self.session_id)
-        self.background = background(self.summaries, self.shown.instructions)
+        self._lay_background()
+
+    def _lay_background(self) -> None:
+        self.background = background(self.summaries, self.shown.instructions, self.profile.text)
+
+    async def _look_at_profile(self) -> None:
+        """The facts that the person has pinned by now, whoever wrote them."""
+        if self._finder is None:
+            return
+        pinned = await self._finder.pinned(self.scope)
+        self.profile = made_of(pinned, self._profile_raw, self._counter.text)
+        self._lay_background()
+
+    def show_profile(self, text: str) -> None:
+        """Shows this profile and no other: a prompt is made again as it was."""
+        self.profile = Profile(text)
+        self._lay_background()
 
     async def _read_new(self) -> None:
         after = self._last_sequence
@@ -176,7 +211,9 @@ class SessionView:
         elif mark.what is MarkKind.COMPACTION_FAILED:
             failures = mark.data.get("failures")
             self.failures, self.since_failure = failures if isinstance(failures, int) else 1, 0
-        return mark.what in (MarkKind.CUT, MarkKind.SUMMARY, MarkKind.COMPACTION_FAILED, MarkKind.ERASED)
+        elif mark.what is MarkKind.PRIVATE:
+            self.private = bool(mark.data.get("on"))
+        return mark.what in _CHANGES_VIEW
 
     def _heard(self, message: Message) -> None:
         self.last_at = message.at

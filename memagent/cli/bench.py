@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from memagent.llm.client import ChatModel
     from memagent.memory.embed import Embedder
 
-app = typer.Typer(
-    help="Measure the context: budget, fill, prefix, summaries, what is still known.", no_args_is_help=True
-)
+app = typer.Typer(help="Measure the product: the context, what is still known, what is recalled.", no_args_is_help=True)
 
 QUICK_EXCHANGES = 120
 QUICK_LENGTHS = (50, 500)
@@ -44,7 +42,7 @@ Helper = Annotated[str | None, typer.Option("--model", metavar="NAME", help="A r
 
 @app.callback()
 def _bench() -> None:
-    """Measure the context: budget, fill, prefix, summaries, what is still known."""
+    """Measure the product: the context, what is still known, what is recalled."""
 
 
 @app.command()
@@ -76,12 +74,12 @@ def context(
                 progress=progress,
             )
 
-    report = asyncio.run(run(_progress()))
+    report = asyncio.run(run(progress()))
     if as_json:
         typer.echo(report.model_dump_json(indent=2))
     else:
-        _print(context_tables(report))
-    _judge(report.missed())
+        show(context_tables(report))
+    judge(report.missed())
 
 
 @app.command()
@@ -114,12 +112,12 @@ def exam(
                 progress=progress,
             )
 
-    report = asyncio.run(run(_progress()))
+    report = asyncio.run(run(progress()))
     if as_json:
         typer.echo(report.model_dump_json(indent=2))
     else:
-        _print(exam_tables(report))
-    _judge(report.missed())
+        show(exam_tables(report))
+    judge(report.missed())
 
 
 def _windows(text: str | None) -> Sequence[int]:
@@ -135,9 +133,9 @@ def _windows(text: str | None) -> Sequence[int]:
 
 
 def _embedder(true_one: bool) -> Embedder | None:
-    from memagent.memory.embed import SentenceTransformerEmbedder
+    from memagent.memory.embedders import open_embedder
 
-    return SentenceTransformerEmbedder(opt.settings_of().embedder) if true_one else None
+    return open_embedder(opt.settings_of().embedder) if true_one else None
 
 
 @contextlib.asynccontextmanager
@@ -155,7 +153,7 @@ async def _helper(model: str | None, base_url: str | None) -> AsyncGenerator[Cha
         await opened.close()
 
 
-def _progress() -> Progress:
+def progress() -> Progress:
     """A line on a terminal that says how far it is; nothing for a pipe."""
 
     def tell(label: str, done: int, total: int) -> None:
@@ -167,7 +165,7 @@ def _progress() -> Progress:
     return tell
 
 
-def _judge(missed: Sequence[str]) -> None:
+def judge(missed: Sequence[str]) -> None:
     """Exit code 1, with one line, when something is below its floor."""
     if missed:
         more = f"; and {len(missed) - SHOWN_MISSES} more" if len(missed) > SHOWN_MISSES else ""
@@ -175,7 +173,8 @@ def _judge(missed: Sequence[str]) -> None:
         raise typer.Exit(1)
 
 
-def _print(parts: Sequence[RenderableType]) -> None:
+def show(parts: Sequence[RenderableType]) -> None:
+    """Prints them to standard output, as wide as the terminal."""
     from memagent.cli import render
 
     console = render.console(sys.stdout)
@@ -196,10 +195,10 @@ def context_tables(report: ContextReport) -> list[RenderableType]:
 
     windows = report.windows
     names = [f"{window.window_tokens:,}" for window in windows]
-    table = _table("window", *names, "floor", "aim")
+    rows = table("window", *names, "floor", "aim")
 
     def row(name: str, cells: Sequence[str], floor: str = "", aim: str = "") -> None:
-        table.add_row(name, *cells, floor, aim)
+        rows.add_row(name, *cells, floor, aim)
 
     row("exchanges, prompts", [f"{w.exchanges:,}, {w.prompts:,}" for w in windows])
     row("prompts over budget", [str(w.over) for w in windows], "0")
@@ -220,19 +219,19 @@ def context_tables(report: ContextReport) -> list[RenderableType]:
             row(f"assembly, ms, at {length:,}", cells, f"< {ASSEMBLY_FLOOR_MS:.0f}")
         row("assembly grows by", [f"{each.growth:.2f}" for each in report.assembly], f"≤ {ASSEMBLY_GROWTH}")
     row("took, seconds", [f"{w.seconds:.0f}" for w in windows])
-    return [table, "", MEASURED_ELSEWHERE]
+    return [rows, "", MEASURED_ELSEWHERE]
 
 
 def exam_tables(report: ExamReport) -> list[RenderableType]:
     """The score of `bench exam`, a row a way of keeping history, and what else was looked at."""
-    table = _table(
+    rows = table(
         *("way of keeping history", "window", "tokens of history", "of the prompt", "in the prompt"),
         *("+ search_history", "+ recall", "+ read_output", "+ any one call", "tokens a call", "standing kept"),
     )
     for exam in report.exams:
         for row in exam.rows:
             counts = (row.in_prompt, row.with_search, row.with_recall, row.with_read_output, row.any_call)
-            table.add_row(
+            rows.add_row(
                 row.strategy,
                 f"{row.window_tokens:,}",
                 f"{row.history_tokens:,.0f}",
@@ -241,7 +240,7 @@ def exam_tables(report: ExamReport) -> list[RenderableType]:
                 f"{row.read_back_tokens:,.0f}",
                 f"{row.standing} of {exam.standing}",
             )
-    return [table, *(part for exam in report.exams for part in ("", *_exam_lines(exam)))]
+    return [rows, *(part for exam in report.exams for part in ("", *_exam_lines(exam)))]
 
 
 def _exam_lines(exam: Exam) -> list[str]:
@@ -260,7 +259,8 @@ def _exam_lines(exam: Exam) -> list[str]:
     return lines + [f"not found ({miss.place}, exchange {miss.exchange}): {miss.question}" for miss in exam.misses]
 
 
-def _table(*columns: str) -> Table:
+def table(*columns: str) -> Table:
+    """An empty table without lines."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")

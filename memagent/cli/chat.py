@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from memagent import Agent, Settings
 
 
-def chat(settings: Settings, session: str | None) -> int:
+def chat(settings: Settings, session: str | None, *, private: bool = False) -> int:
     """Chats until the input ends or the person quits; returns the exit code."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         from memagent.cli.terminal import TerminalChat  # only a terminal needs prompt_toolkit
 
-        return TerminalChat(settings, session).run()
-    with open_agent(settings, session) as agent:
+        return TerminalChat(settings, session, private=private).run()
+    with open_agent(settings, session, private=private) as agent:
         if settings.recall_tokens != 0:
             await_recall(agent)
         return chat_lines(agent, sys.stdin)

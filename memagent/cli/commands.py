@@ -28,6 +28,7 @@ def chat(
     data_dir: opt.DataDir = None,
     user: opt.User = None,
     window_tokens: opt.WindowTokens = None,
+    private: Annotated[bool, typer.Option("--private", help="Nothing said becomes a memory.")] = False,
 ) -> None:
     """Talk. From a pipe: a message a line, plain answers."""
     from memagent.cli import chat as rooms
@@ -38,7 +39,7 @@ def chat(
         model=model, base_url=base_url, data_dir=data_dir, user=user, window_tokens=window_tokens
     )
     fetch_if_needed(settings)
-    raise typer.Exit(rooms.chat(settings, chosen))
+    raise typer.Exit(rooms.chat(settings, chosen, private=private))
 
 
 def ask(

@@ -54,12 +54,12 @@ def session_of(session: str | None, resume_last: bool) -> str | None:
     return "last" if resume_last else session
 
 
-def open_agent(settings: Settings, session: str | None = None, *, warm_up: bool = True) -> Agent:
+def open_agent(settings: Settings, session: str | None = None, *, warm_up: bool = True, private: bool = False) -> Agent:
     """An open agent. On the command line a session is one that exists: a mistyped id is an error, not
     the beginning of a new one. Raises SettingsError, StoreError, NotFoundError."""
     if session in (None, "last"):
-        return memagent.Agent(settings=settings, session=session, warm_up=warm_up)
-    agent = memagent.Agent(settings=settings, warm_up=warm_up)
+        return memagent.Agent(settings=settings, session=session, warm_up=warm_up, private=private)
+    agent = memagent.Agent(settings=settings, warm_up=warm_up, private=private)
     try:
         agent.resume(session)
     except (MemagentError, StoreError):
@@ -77,4 +77,4 @@ def await_recall(agent: Agent) -> None:
     """Waits until memories are found by meaning and not only by words, if there are any: whoever asks
     once, or through a pipe, is not hurried."""
     if agent.sessions() or agent.memories():
-        agent.settle(timeout_seconds=RECALL_READY_SECONDS)
+        agent.settle(timeout_seconds=RECALL_READY_SECONDS, indexes_only=True)

@@ -73,12 +73,12 @@ def show(items: Sequence[Item], *, as_json: bool, view: Callable[[Sequence[Item]
         console(sys.stdout).print(view(items))
 
 
-def show_memory(memory: Memory, *, as_json: bool) -> None:
-    """Prints one memory with all that is known of it."""
+def show_one(item: Item, *, as_json: bool, view: Callable[[Item], RenderableType]) -> None:
+    """Prints one record, or its JSON."""
     if as_json:
-        typer.echo(memory.model_dump_json(indent=2))
+        typer.echo(to_json(item, indent=2).decode())
     else:
-        console(sys.stdout).print(memory_view(memory))
+        console(sys.stdout).print(view(item))
 
 
 def sessions_table(sessions: Sequence[Session]) -> RenderableType:
@@ -87,7 +87,7 @@ def sessions_table(sessions: Sequence[Session]) -> RenderableType:
         return Text("no sessions yet")
     table = _table("session", "last used", "messages", "begins with", ids=1)
     for session in sessions:
-        table.add_row(session.id, _when(session.last_at), str(session.message_count), _cell(session.title))
+        table.add_row(session.id, when(session.last_at), str(session.message_count), _cell(session.title))
     return table
 
 
@@ -97,7 +97,7 @@ def memories_table(memories: Sequence[Memory]) -> RenderableType:
         return Text("no memories yet")
     table = _table("id", "kind", "said", "by", "text", ids=1)
     for memory in memories:
-        table.add_row(memory.id, memory.kind, _when(memory.said_at), _by(memory), _cell(memory.text))
+        table.add_row(memory.id, memory.kind, when(memory.said_at), by(memory), _cell(memory.text))
     return table
 
 
@@ -109,7 +109,7 @@ def recalled_table(found: Sequence[Recalled]) -> RenderableType:
     for hit in found:
         memory = hit.memory
         table.add_row(
-            memory.id, f"{hit.score:.3f}", memory.kind, _when(memory.said_at), _cell(memory.text), _cell(str(hit.why))
+            memory.id, f"{hit.score:.3f}", memory.kind, when(memory.said_at), _cell(memory.text), _cell(str(hit.why))
         )
     return table
 
@@ -122,7 +122,7 @@ def history_table(found: Sequence[HistoryHit]) -> RenderableType:
     for hit in found:
         by = f"{hit.role} {printable(hit.tool)}" if hit.tool else str(hit.role)
         about = f"({hit.about}) " if hit.about else ""
-        table.add_row(hit.entry_id, hit.session_id, _when(hit.at), _cell(by), _cell(f"{about}{hit.snippet}", 600))
+        table.add_row(hit.entry_id, hit.session_id, when(hit.at), _cell(by), _cell(f"{about}{hit.snippet}", 600))
     return table
 
 
@@ -132,25 +132,6 @@ def models_table(models: Sequence[Mapping[str, object]]) -> RenderableType:
     for model in models:
         size = f"{int(str(model['size_bytes'])) / 1e6:,.0f}"
         table.add_row(str(model["name"]), size, str(model["licence"]), str(model["title"]), str(model["path"] or "-"))
-    return table
-
-
-def memory_view(memory: Memory) -> RenderableType:
-    """One memory, a field a line."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in (
-        ("id", memory.id),
-        ("text", printable(memory.text)),
-        ("kind", memory.kind),
-        ("state", memory.state),
-        ("said", f"{_when(memory.said_at)} by {_by(memory)}"),
-        ("session", memory.session_id or "none"),
-        ("sources", ", ".join(memory.source_ids) or "none"),
-        ("version", str(memory.version)),
-    ):
-        table.add_row(name, Text(value))
     return table
 
 
@@ -281,9 +262,11 @@ def _cell(text: str, limit: int = 300) -> Text:
     return Text(line if len(line) <= limit else f"{line[: limit - 1]}…")
 
 
-def _by(memory: Memory) -> str:
+def by(memory: Memory) -> str:
+    """Whose statement a memory is."""
     return printable(memory.speaker or memory.trust)
 
 
-def _when(at: datetime) -> str:
+def when(at: datetime) -> str:
+    """A time as the person's clock shows it."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M")

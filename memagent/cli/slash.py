@@ -10,12 +10,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memagent.cli import erase, explained, render
+from memagent.cli import consent, erase, explained, render, slash_memory
 from memagent.cli.stream import compacted_line
 from memagent.errors import MemagentError
+from stores.records import Memory
 
 if TYPE_CHECKING:
     from memagent import Agent
+
+
+PRIVATE = "this session is private: what is said stays in its history and becomes no memory"
 
 
 class UnknownCommandError(MemagentError):
@@ -85,27 +89,28 @@ def _expand(agent: Agent, console: Console, summary_id: str) -> None:
 
 
 def _edit(agent: Agent, console: Console, argument: str) -> None:
-    summary_id, _, text = argument.partition(" ")
-    console.print(Text(f"reworded as {agent.edit(summary_id, text).id}; /undo takes it back"))
-
-
-def _memory(agent: Agent, console: Console, query: str) -> None:
-    console.print(render.recalled_table(agent.recall(query)))
+    wanted, _, text = argument.partition(" ")
+    done = agent.edit(wanted, text)
+    back = "/show has what it was" if isinstance(done, Memory) else "/undo takes it back"
+    console.print(Text(f"reworded as {done.id}; {back}"))
 
 
 def _history(agent: Agent, console: Console, query: str) -> None:
     console.print(render.history_table(agent.search_history(query, session="all")))
 
 
-def _remember(agent: Agent, console: Console, text: str) -> None:
-    console.print(Text(f"remembered as {agent.remember(text).id}"))
+def _private(agent: Agent, console: Console, wanted: str) -> None:
+    if wanted not in ("", "on", "off"):
+        raise UnknownCommandError("/private takes on, off, or nothing to ask")
+    private = agent.private({"on": True, "off": False}.get(wanted))
+    console.print(Text(PRIVATE if private else "this session is not private"))
 
 
-def _forget(agent: Agent, console: Console, memory_id: str) -> None:
-    memory = agent.forget(render.memory_of(agent, memory_id).id)
-    console.print(
-        Text(f"forgotten (memagent memory restore {memory.id} brings it back): ").append(render.printable(memory.text))
-    )
+def _never(agent: Agent, console: Console, pattern: str) -> None:
+    if not pattern:
+        console.print(consent.patterns_view(agent.never_list()))
+        return
+    console.print(consent.never_view(pattern, agent.never(pattern)))
 
 
 def _erase(agent: Agent, console: Console, argument: str) -> None:
@@ -136,11 +141,20 @@ COMMANDS = {
     "/undo": Command("", "take the last compaction, rewording or undo back", _undo),
     "/summaries": Command("", "what stands for the older part of this session", _summaries),
     "/expand": Command("ID", "the messages that a summary stands for", _expand),
-    "/edit": Command("ID TEXT", "reword a summary", _edit),
-    "/memory": Command("QUERY", "find memories", _memory),
+    "/edit": Command("ID TEXT", "reword a memory or a summary", _edit),
+    "/memory": Command("QUERY", "find memories", slash_memory.find),
+    "/memories": Command("", "the statements that were kept, and those that wait for your word", slash_memory.listed),
+    "/show": Command("ID", "where a memory comes from, and what it was before", slash_memory.show),
+    "/profile": Command("", "what stands in every prompt, and what is proposed for it", slash_memory.profile),
+    "/pin": Command("ID", "put a fact into the profile", slash_memory.pin),
+    "/unpin": Command("ID", "take a fact out of the profile, or decline a proposal", slash_memory.unpin),
+    "/approve": Command("ID", "say yes to what waits for your word", slash_memory.approve),
     "/history": Command("QUERY", "find what was said or returned by tools, in all sessions", _history),
-    "/remember": Command("TEXT", "remember a statement", _remember),
-    "/forget": Command("ID", "stop recalling a memory", _forget),
+    "/remember": Command("TEXT", "remember a statement", slash_memory.remember),
+    "/forget": Command("ID", "stop recalling a memory", slash_memory.forget),
+    "/restore": Command("ID", "recall a forgotten memory again", slash_memory.restore),
+    "/private": Command("[on|off]", "whether anything said here may be remembered elsewhere", _private),
+    "/never": Command("[PATTERN]", "what is never to be remembered: words, with * for any", _never),
     "/erase": Command("TEXT", "show all that holds a text; /erase yes TEXT erases it for good", _erase),
     "/sessions": Command("", "list the sessions", _sessions),
     "/new": Command("", "begin a new session", _new),

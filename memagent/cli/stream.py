@@ -14,7 +14,16 @@ from rich.status import Status
 from rich.text import Text
 
 from memagent.cli.render import printable
-from memagent.events import Compacted, Compacting, Finished, Notice, TextDelta, ToolFinished, ToolStarted
+from memagent.events import (
+    Compacted,
+    Compacting,
+    Finished,
+    Notice,
+    ProfileProposed,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
 
 if TYPE_CHECKING:
     from memagent import Agent, Event
@@ -101,6 +110,9 @@ class AnswerView:
                 self._wait("summarising older talk to make room…")
             case Compacted():
                 self._dim(compacted_line(event))
+                self._wait("thinking…")
+            case ProfileProposed():
+                self._dim(f"for the profile? {event.text} (memory {event.memory_id}: pin or unpin it)")
                 self._wait("thinking…")
             case Notice():
                 style = {"info": "dim", "warning": "yellow", "error": "red"}[event.level]

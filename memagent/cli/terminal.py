@@ -43,9 +43,10 @@ class Opened(NamedTuple):
 class TerminalChat:
     """One chat on a terminal. `session` as for `Agent`."""
 
-    def __init__(self, settings: Settings, session: str | None) -> None:
+    def __init__(self, settings: Settings, session: str | None, *, private: bool = False) -> None:
         self._settings = settings
         self._session = session
+        self._private = private
         self._console = render.console(sys.stdout)
         self._history = OwnerOnlyHistory(settings.data_dir / INPUT_HISTORY_NAME)
         self._prompt: PromptSession[str] = PromptSession(history=self._history, key_bindings=_keys())
@@ -125,7 +126,7 @@ class TerminalChat:
             self._opening.add_done_callback(self._on_open)
 
     def _open(self) -> Opened:
-        agent = open_agent(self._settings, self._session)
+        agent = open_agent(self._settings, self._session, private=self._private)
         if self._session is None:
             return Opened(agent, [])
         said = [m for m in agent.history() if m.content and m.role in (MessageRole.USER, MessageRole.ASSISTANT)]

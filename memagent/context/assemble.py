@@ -27,10 +27,12 @@ from memagent.context.digest import prompt_digest
 from memagent.context.fit import fit_turns
 from memagent.context.manifest import SECTIONS, Candidate, Manifest, Recipe
 from memagent.context.render import ContextBlock, Exchange, Wire, user_message
+from memagent.context.summary import NO_BACKGROUND, Background
 from memagent.context.window import Window, WindowPart
 from memagent.errors import PromptTooLargeError
 from memagent.llm.profiles import ModelProfile
 from memagent.llm.tokens import REPLY_PRIMING_TOKENS, TokenCounter
+from memagent.memory.profile import NO_PROFILE, Profile
 
 OWN_SMALL_TOOLS = frozenset({"recall", "read_output"})
 """Of memagent's own tools only these are offered in windows below 8k."""
@@ -107,8 +109,10 @@ class PromptSource:
     offer: Offer
     window: Window
     current: Exchange
-    background: str = ""
-    """Standing instructions and summaries: the end of the system message."""
+    background: Background = NO_BACKGROUND
+    """Standing instructions, the profile and summaries: the end of the system message."""
+    person: Profile = NO_PROFILE
+    """What the profile in it is made of."""
     freed: frozenset[str] = frozenset()
     cut_id: str = ""
     """The mark that the session's view is of; "" while nothing was compacted."""
@@ -131,6 +135,8 @@ class _Fixed:
     system_raw: int
     summaries_raw: int
     """The part of ``system_raw`` that standing instructions and summaries take."""
+    profile_raw: int
+    """The part that the profile takes."""
     tools_raw: int
     user_raw: int
     recalled_raw: int
@@ -175,9 +181,9 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
     recalled_raw = window.recalled_raw(left_out) + fixed.recalled_raw
     total_raw = fixed.total_raw + turns.tokens_raw + window.tokens_raw(left_out)
     raw = {
-        "system": fixed.system_raw - fixed.summaries_raw,
+        "system": fixed.system_raw - fixed.summaries_raw - fixed.profile_raw,
         "tools": fixed.tools_raw,
-        "profile": 0,
+        "profile": fixed.profile_raw,
         "summaries": fixed.summaries_raw,
         "window": window.tokens_raw(left_out) - window.recalled_raw(left_out),
         "recalled": recalled_raw,
@@ -204,7 +210,10 @@ def assemble(source: PromptSource, counter: TokenCounter) -> Prompt:
         candidates=_as_shown(source.candidates, fixed.block),
         system_hash=_hash(fixed.system["content"] if fixed.system else ""),
         cut_id=source.cut_id,
-        summaries_left_out=bool(source.background) and not fixed.summaries_raw,
+        summaries_left_out=_left_out(source.background, fixed),
+        profile=source.person.memory_ids if fixed.profile_raw else (),
+        profile_left_out=source.person.left_out if fixed.profile_raw else _all_of(source.person),
+        profile_hash=_hash(source.background.profile) if source.background.profile else "",
         recalled_left_out=bool(source.current.block.recalled) and not fixed.block.recalled,
         tools_hash=_hash(json.dumps(fixed.offer.tools)),
         settings_hash=source.settings_hash,
@@ -226,9 +235,21 @@ def _fit_fixed(source: PromptSource, counter: TokenCounter) -> _Fixed:
     return _last_resort(source, counter)
 
 
-def _concessions(source: PromptSource, counter: TokenCounter) -> Iterator[tuple[Budget, Offer, ContextBlock, str]]:
+def _left_out(background: Background, fixed: _Fixed) -> bool:
+    """Whether there is no room for what the end of the system message would hold."""
+    others = background.standing or background.summaries
+    return bool(others and not fixed.summaries_raw) or bool(background.profile and not fixed.profile_raw)
+
+
+def _all_of(profile: Profile) -> tuple[str, ...]:
+    return (*profile.left_out, *profile.memory_ids)
+
+
+def _concessions(
+    source: PromptSource, counter: TokenCounter
+) -> Iterator[tuple[Budget, Offer, ContextBlock, Background]]:
     """From the full prompt down: first recalled text goes, then room for a long reply, then memagent's
-    own text and tools, then the date, then the summaries."""
+    own text and tools, then the date, then the summaries, and last the profile."""
     budget, block, background = source.budget, source.current.block, source.background
     offer = own_share(source.offer, budget.window_tokens, counter)
     yield budget, offer, block, background
@@ -239,7 +260,8 @@ def _concessions(source: PromptSource, counter: TokenCounter) -> Iterator[tuple[
     bare = host_only(offer)
     yield budget, bare, moment, background
     yield budget, bare, ContextBlock(), background
-    yield budget, bare, ContextBlock(), ""
+    yield budget, bare, ContextBlock(), Background(profile=background.profile)
+    yield budget, bare, ContextBlock(), Background()
 
 
 def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
@@ -249,7 +271,7 @@ def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
     bare = host_only(source.offer)
     window_tokens = source.budget.window_tokens
     exact = replace(source.budget, reserve_tokens=MIN_REPLY_TOKENS, margin_percent=100)
-    fixed = _fixed(source.current, exact, bare, ContextBlock(), "", counter)
+    fixed = _fixed(source.current, exact, bare, ContextBlock(), Background(), counter)
     message = source.current.user
     parts = {
         "instructions": counter.text(bare.instructions),
@@ -273,11 +295,12 @@ def _last_resort(source: PromptSource, counter: TokenCounter) -> _Fixed:
 
 
 def _fixed(
-    current: Exchange, budget: Budget, offer: Offer, block: ContextBlock, background: str, counter: TokenCounter
+    current: Exchange, budget: Budget, offer: Offer, block: ContextBlock, background: Background, counter: TokenCounter
 ) -> _Fixed:
     own_text = offer.system_text()
-    system = _system(own_text, background)
+    system = _system(own_text, background.text)
     system_raw = counter.message(system) if system else 0
+    others_raw = _size(_system(own_text, replace(background, profile="").text), counter)
     user = user_message(current, block.render())
     return _Fixed(
         budget=budget,
@@ -286,7 +309,8 @@ def _fixed(
         system=system,
         user=user,
         system_raw=system_raw,
-        summaries_raw=system_raw - _size(_system(own_text, ""), counter) if background else 0,
+        summaries_raw=others_raw - _size(_system(own_text, ""), counter) if background else 0,
+        profile_raw=system_raw - others_raw if background.profile else 0,
         tools_raw=counter.tools(offer.tools) if offer.tools else 0,
         user_raw=counter.message(user),
         recalled_raw=block.recalled_raw(counter),

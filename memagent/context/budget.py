@@ -32,6 +32,8 @@ SUMMARIES_PERCENT = 20
 """Of the window, for summaries and standing instructions together …"""
 INSTRUCTIONS_PERCENT = 5
 """… of which the instructions take at most so much."""
+PROFILE_PERCENT = 5
+"""Of the window, the most that the profile takes."""
 OWN_TEXT_FROM_WINDOW_TOKENS = 2_048
 """Smaller windows get none of memagent's own instructions and tools."""
 ALL_TOOLS_FROM_WINDOW_TOKENS = 8_192

@@ -19,6 +19,7 @@ Place = Literal[
     "recalled",
     "summaries",
     "system",
+    "profile",
     "reference",
     "summarised",
     "left out",
@@ -306,7 +307,7 @@ def memory_whereabouts(
             session_id=session_id,
             prompt=shown.manifest.number if shown else None,
             place=place,
-            shown=place == "recalled",
+            shown=place in ("recalled", "profile"),
             why=why,
             left_at=step.at if step else None,
             by_id=by_id,
@@ -318,6 +319,10 @@ def memory_whereabouts(
         return at("forgotten", "it was forgotten" + ("; where the window showed it, it is hidden" if hidden else ""))
     if shown is None:
         return at("not yet", "no prompt was sent in this session yet")
+    if memory.id in shown.manifest.profile:
+        return at("profile", "it is pinned: it stands in the profile, in every prompt")
+    if memory.id in shown.manifest.profile_left_out:
+        return at("left out", "it is pinned, but the profile had no room for it")
     if candidate is not None and candidate.included:
         return at("recalled", f"it was recalled for the newest message: {candidate.why}")
     for place in reversed(beside):

@@ -35,6 +35,8 @@ class Recipe(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     offer_hash: str
+    profile_hash: str = ""
+    """Of the profile's text, as it is kept; "" for none."""
     last_sequence: int
     current_sequence: int
     window_tokens: int
@@ -88,7 +90,12 @@ class Manifest(BaseModel):
     cut_id: str = ""
     """The mark that says what the prompt shows of the session's past; "" while all of it is in the window."""
     summaries_left_out: bool = False
-    """There are summaries, but the newest message leaves them no room."""
+    """There are summaries or a profile, but the newest message leaves them no room."""
+    profile: tuple[str, ...] = ()
+    """The memories that the profile shows, in order."""
+    profile_left_out: tuple[str, ...] = ()
+    """Pinned facts for which the profile has no room, the one longest unconfirmed first."""
+    profile_hash: str = ""
     recalled_left_out: bool = False
     """Something was recalled for the newest message, but there is no room to show it."""
     system_hash: str = ""
@@ -135,6 +142,8 @@ def break_cause(previous: Manifest | None, current: Manifest) -> BreakCause | No
         return "model or settings changed"
     if previous.tools_hash != current.tools_hash:
         return "tool set changed"
+    if previous.profile_hash != current.profile_hash:
+        return "profile edited"
     if previous.cut_id != current.cut_id or previous.summaries_left_out != current.summaries_left_out:
         return "compaction"
     # a message shown without what was recalled for it: the next time it is shown, it is with it, or the other way

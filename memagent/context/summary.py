@@ -88,18 +88,38 @@ def extract_condensed(texts: Sequence[str], limit_raw: int, count: CountText) ->
     return "\n".join(part for part in (label, *kept) if part)
 
 
-def background(summaries: Sequence[Summary], instructions: Sequence[StandingInstruction]) -> str:
-    """The end of the system message: the person's instructions, then summaries, oldest first; "" if there
-    are none."""
-    parts: list[str] = []
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The end of the system message: what the person demands, who they are, what was said before. "" is left out."""
+
+    standing: str = ""
+    profile: str = ""
+    summaries: str = ""
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(part for part in (self.standing, self.profile, self.summaries) if part)
+
+    def __bool__(self) -> bool:
+        return bool(self.standing or self.profile or self.summaries)
+
+
+NO_BACKGROUND = Background()
+
+
+def background(
+    summaries: Sequence[Summary], instructions: Sequence[StandingInstruction], profile: str = ""
+) -> Background:
+    """The end of the system message: the person's instructions, their profile, then summaries, oldest first."""
+    standing = earlier = ""
     if instructions:
         lines = "\n".join(f'- on {i.said_on}: "{" ".join(i.text.split())}"' for i in instructions)
-        parts.append(prompts.text("standing", instructions=lines))
+        standing = prompts.text("standing", instructions=lines)
     shown = [summary for summary in summaries if summary.text]  # of what one stood for all may have been erased
     if shown:
         blocks = "\n\n".join(f"[summary {summary.id}]\n{prompts.fenced(summary.text)}" for summary in shown)
-        parts.append(prompts.text("summaries", summaries=blocks))
-    return "\n\n".join(parts)
+        earlier = prompts.text("summaries", summaries=blocks)
+    return Background(standing, profile, earlier)
 
 
 def _prose(

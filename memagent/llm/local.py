@@ -110,9 +110,15 @@ class EmbeddedChat(OpenAIChat):
         self, server: LocalModel, *, window_source: str = "setting", silence_timeout_seconds: float = 300.0
     ) -> None:
         entry = model_file(server.name)
-        calls_tools = entry is None or entry.calls_tools
         super().__init__(
-            ModelProfile(server.name, server.window_tokens, window_source, calls_tools=calls_tools, one_at_a_time=True),
+            ModelProfile(
+                server.name,
+                server.window_tokens,
+                window_source,
+                calls_tools=entry is None or entry.calls_tools,
+                extracts=entry is None or entry.extracts,
+                one_at_a_time=True,
+            ),
             server.base_url,
             server.api_key,
             EMBEDDED,

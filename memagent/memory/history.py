@@ -7,15 +7,16 @@ exact text around the words that were found, and its entry's id is the reference
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 
+from memagent.memory.asking import content_of
 from memagent.memory.episodes import episode_id
 from memagent.memory.hits import HistoryHit, Place, hit_of, ranked
+from memagent.memory.never import NeverPatterns
 from memagent.memory.passages import context_of, passages_of, searched_text, units_of
 from memagent.memory.recall import Recaller
-from stores.base import BlobStore, HistoryIndex, Journal, MemoryTable, Passage, PassageHit
+from stores.base import BlobStore, HistoryIndex, Journal, MemoryTable, NeverList, Passage, PassageHit
 from stores.errors import BlobMissingError, StoreCorruptError
 from stores.records import MemoryState, Message, Scope
 from stores.terms import document_terms, query_terms
@@ -33,22 +34,14 @@ WORDLESS_CHARS = 4_000
 CONTEXTS = 32
 """Of so many of the best candidates it is looked up what they answer."""
 ABOUT_CHARS = 60
-_ASKING = re.compile(
-    r"\b(?:a|about|again|am|an|and|any|are|as|at|be|been|but|by|can|could|did|do|does|for|from|had|has|have|how|i|if|in"
-    r"|into|is|its|me|my|of|on|or|our|ours|please|recall|remember|remind|shall|should|so|some|tell|than|that|the"
-    r"|their|them|then|there|these|they|this|those|to|was|we|were|what|when|where|which|who|whom|whose|why"
-    r"|with|would|you|your|yours)\b"
-    r"|请问|告诉|记得|是多少|多少|是什么|什么|是哪|在哪里|哪里|哪儿|哪个|哪些|怎么|为什么|是谁|吗|呢",
-    re.IGNORECASE,
-)
-"""Words by which one asks: they say nothing of what is looked for."""
 
 
 class HistorySearch:
     """Searches one store. ``recaller`` also finds by meaning; without it, words decide alone.
 
     An exchange that is not to be remembered is part of its session's history: the person finds it, and so
-    does a model that talks in that session; a model in another session does not. A message whose memory
+    does a model that talks in that session; a model in another session does not. The same holds for what
+    matches a pattern of the person's never-list. A message whose memory
     the person made forgotten is found by the person only.
     """
 
@@ -59,6 +52,7 @@ class HistorySearch:
         history: HistoryIndex,
         blobs: BlobStore,
         memories: MemoryTable | None = None,
+        never: NeverList | None = None,
         recaller: Recaller | None = None,
         deadline_seconds: float = 3.0,
     ) -> None:
@@ -66,6 +60,7 @@ class HistorySearch:
         self._history = history
         self._blobs = blobs
         self._memories = memories
+        self._never = never
         self._recaller = recaller
         self._deadline_seconds = deadline_seconds
         self._one_at_a_time = asyncio.Lock()
@@ -133,7 +128,7 @@ class HistorySearch:
         if limit < 1 or not query.strip():
             return []
         await self.catch_up(scope)
-        asked_for = _content(query)
+        asked_for = content_of(query)
         words = await self._history.search(scope, asked_for, limit=CANDIDATES, session_id=session_id)
         meaning = await self._by_meaning(scope, query, session_id)
         entries = await self._entries(scope, [hit.entry_id for hit in words] + [entry_id for _, entry_id in meaning])
@@ -172,6 +167,11 @@ class HistorySearch:
         if shown_in is None:
             return hidden
         hidden |= {key for key, entry in entries.items() if not entry.remember and key[0] != shown_in}
+        if self._never is not None:
+            never = NeverPatterns(await self._never.list(scope))
+            hidden |= {
+                key for key, entry in entries.items() if key[0] != shown_in and never.matching(searched_text(entry))
+            }
         if self._memories is not None:
             keys = {episode_id(entry): key for key, entry in entries.items()}
             memories = await self._memories.get(scope, list(keys))
@@ -225,9 +225,3 @@ class HistorySearch:
     async def _about(self, scope: Scope, entry: Message) -> str:
         about = " ".join(context_of(entry, await self._before(scope, entry)).split())
         return about if len(about) <= ABOUT_CHARS else f"{about[: ABOUT_CHARS - 1]}…"
-
-
-def _content(query: str) -> str:
-    """A query without the words by which one asks, unless it has no others."""
-    rest = _ASKING.sub(" ", query)
-    return rest if query_terms(rest) else query

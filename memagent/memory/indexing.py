@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -17,16 +17,18 @@ from filelock import FileLock, Timeout
 
 from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
-from memagent.memory.episodes import memories_of
+from memagent.memory.episodes import memories_of, taken_back_by
 from memagent.memory.generations import others
-from stores.base import Generations, Journal, MemoryTable, Outbox, VectorIndex
+from memagent.memory.never import NeverPatterns
+from stores.base import Generations, Journal, MemoryFinder, MemoryTable, NeverList, Outbox, VectorIndex
 from stores.errors import StoreCorruptError, StoreError
-from stores.records import IndexTask, MemoryState, Scope
+from stores.records import IndexTask, Mark, Memory, MemoryState, Message, Scope, Source
 
 POLL_SECONDS = 0.5
 """How often a process looks for what others have written."""
 BATCH = 256
 JOURNAL_BATCH = 500
+TAKEN_BACK = "the person said that it is not to be remembered"
 
 
 class Indexer:
@@ -38,6 +40,8 @@ class Indexer:
         journal: Journal,
         memories: MemoryTable,
         outbox: Outbox,
+        finder: MemoryFinder,
+        never: NeverList,
         vectors: VectorIndex,
         embedding: EmbeddingService,
         generations: Generations,
@@ -48,6 +52,8 @@ class Indexer:
         self._journal = journal
         self._memories = memories
         self._outbox = outbox
+        self._finder = finder
+        self._never = never
         self._vectors = vectors
         self._embedding = embedding
         self._generations = generations
@@ -94,8 +100,27 @@ class Indexer:
         cursor = await self._memories.cursor(scope)
         while entries := await self._journal.since(scope, cursor, limit=JOURNAL_BATCH):
             cursor = entries[-1].position
-            await self._memories.put_episodes(scope, memories_of(entries, self._clock()), cursor=cursor)
+            never = NeverPatterns(await self._never.list(scope))
+            await self._take_back(scope, entries)
+            await self._memories.put_episodes(scope, memories_of(entries, self._clock(), never), cursor=cursor)
             self.wake()
+
+    async def _take_back(self, scope: Scope, entries: Sequence[Message | Mark]) -> None:
+        """What the person said is not to be remembered after all loses its memories, before the cursor moves: a
+        crash in between takes it back once more. A fact with other sources stays, without these."""
+        keys = {key for entry in entries if isinstance(entry, Mark) for key in taken_back_by(entry)}
+        if not keys:
+            return
+        changed: list[Memory] = []
+        sources = [Source(session_id=session_id, entry_id=entry_id) for session_id, entry_id in sorted(keys)]
+        for memory in await self._finder.from_entries(scope, sources):
+            left = tuple(s for s in memory.sources if (s.session_id, s.entry_id) not in keys)
+            if left:
+                changed.append(memory.model_copy(update={"sources": left}))
+            elif memory.state is not MemoryState.FORGOTTEN:
+                changes = {"state": MemoryState.FORGOTTEN, "version": memory.version + 1, "reason": TAKEN_BACK}
+                changed.append(memory.model_copy(update=changes))
+        await self._memories.put(scope, changed)
 
     @property
     def trouble(self) -> str | None:
@@ -122,7 +147,8 @@ class Indexer:
         return left
 
     async def settled(self, scope: Scope) -> int:
-        """Catches up and says how many vectors have still to be written, or to be compared."""
+        """Catches up and says how many vectors have still to be written, or whether some are to be compared
+        or dropped."""
         await self.catch_up(scope)
         self.wake()
         unchecked = not self._looked or (self._holding and scope in self._unchecked | self._outdated)
@@ -242,25 +268,36 @@ class Indexer:
         self._holding = False
 
     async def _write_batch(self) -> bool:
-        tasks = await self._outbox.pending(limit=BATCH)
+        """Embeds a batch while the one before is written. False when there is nothing to do."""
+        tasks = await self._outbox.pending(limit=2 * BATCH)
         if not tasks:
             return False
         generation = self._embedding.generation or ""
-        by_scope: dict[Scope, list[IndexTask]] = {}
-        for task in tasks:
-            by_scope.setdefault(task.scope, []).append(task)
-        for scope, scoped in by_scope.items():
-            await self._embed(scope, generation, [t for t in scoped if t.vectors is None or t.generation != generation])
-        fresh = {task.number: task for task in await self._outbox.pending(limit=BATCH)}
-        for scope, scoped in by_scope.items():
-            ready = [t for t in (fresh.get(task.number) for task in scoped) if t is not None and t.vectors is not None]
-            newest = {task.memory_id: task.vectors or () for task in ready}
-            with self._noticing_damage():
-                await self._vectors.put(scope, generation, newest)
-                await self._outbox.done([task.number for task in ready])
+        ready = [task for task in tasks if task.vectors is not None and task.generation == generation]
+        known = {task.number for task in ready}
+        bare = [task for task in tasks if task.number not in known]
+        done = await asyncio.gather(
+            self._embed_all(generation, bare[:BATCH]),
+            self._write_all(generation, ready),
+            return_exceptions=True,  # neither half is left behind running
+        )
+        for failure in done:
+            if failure is not None:
+                raise failure
         if not self._damaged:
             self._said = None
         return not self._damaged
+
+    async def _write_all(self, generation: str, ready: list[IndexTask]) -> None:
+        for scope, scoped in _by_scope(ready).items():
+            newest = {task.memory_id: task.vectors or () for task in scoped}
+            with self._noticing_damage():
+                await self._vectors.put(scope, generation, newest)
+                await self._outbox.done([task.number for task in scoped])
+
+    async def _embed_all(self, generation: str, bare: list[IndexTask]) -> None:
+        for scope, scoped in _by_scope(bare).items():
+            await self._embed(scope, generation, scoped)
 
     async def _embed(self, scope: Scope, generation: str, tasks: list[IndexTask]) -> None:
         found = {m.id: m for m in await self._memories.get(scope, [task.memory_id for task in tasks])}
@@ -278,3 +315,10 @@ class Indexer:
         if line != self._said:
             self._said = line
             self._notify(line)
+
+
+def _by_scope(tasks: Iterable[IndexTask]) -> dict[Scope, list[IndexTask]]:
+    scopes: dict[Scope, list[IndexTask]] = {}
+    for task in tasks:
+        scopes.setdefault(task.scope, []).append(task)
+    return scopes

@@ -1,45 +1,57 @@
-"""Recall: finding memories by meaning and by words, fused. Automatic recall prefers silence to noise."""
+"""Recall: finding memories by meaning, by words, by who said them and when. Automatic recall prefers silence
+to noise.
+
+Two legs propose, of one list's length each; their neighbours in the talk and what was said in a time that
+the question names are added; the best of them are read and ranked (`memagent.memory.rank`). Nothing walks
+over all memories, so that time hardly grows with their number.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-import numpy as np
-
-from memagent.errors import EmbedderError
+from memagent.memory.alike import may_say_the_same
+from memagent.memory.asking import asks, content_of, says_something
+from memagent.memory.dates import ASKS_WHEN, LOOKS_BACK, span_of
 from memagent.memory.embed import EmbeddingService
-from stores.base import LexicalIndex, MemoryTable, Outbox, VectorIndex
-from stores.errors import StoreCorruptError, StoreError
-from stores.records import IndexTask, Memory, MemoryKind, MemoryState, Scope, Trust
+from memagent.memory.gate import KEPT_SHARE, LOOKED_AT, is_evident, words_shared
+from memagent.memory.meaning import Meaning
+from memagent.memory.rank import (
+    LIST_LENGTH,
+    Question,
+    Strengths,
+    in_time,
+    is_closed,
+    own_strengths,
+    promising,
+    scored,
+    strengths_of,
+)
+from memagent.memory.speakers import asked_of
+from stores.base import LexicalIndex, MemoryTable, Outbox, Talk, TalkPlace, VectorIndex
+from stores.records import Memory, MemoryKind, MemoryState, Scope
 from stores.sameness import normalised
 
-FUSION_K = 20
-"""Reciprocal-rank fusion: a hit at rank r counts 1 / (FUSION_K + r)."""
-OVERFETCH = 5
-LEAST_FETCH = 30
-SURE_SIMILARITY = 0.30
-"""With all-MiniLM-L6-v2, unrelated English sentences rarely come closer than this."""
-WORDS_SHARE = 0.35
-"""Of the best word score: below it only common words were shared."""
-EMBED_AT_ONCE = 16
-REOPEN_AFTER = 500
-"""Scoring more outbox rows than this one by one costs more than opening the index again."""
-EPISODE_WEIGHT = 0.9
-"""Of equals, what the person asked to keep comes before what was merely said."""
-ASSISTANT_WEIGHT = 0.8
-"""What the assistant said about the person is at best an echo of what the person said."""
-QUESTION_WEIGHT = 0.6
-"""A question has the words of its answer and states nothing."""
-_QUESTION_ENDS = ("?", "？", "؟")
+LEADING = 30
+"""Of so many of the strongest the neighbours are looked at, too."""
+READ = 40
+"""So many of the most promising are read at least …"""
+READ_BEYOND = 20
+"""… and so many more than are wanted."""
+COMPARED = 16
+"""So many of the best are compared with each other: facts may say the same in other words."""
+IN_TIME_LIMIT = 200
+"""Of what was said in a time that the question names, at most so much is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A memory that was found. ``score`` larger is better, comparable within one answer only;
-    ``source_ids`` are the journal entries that state it; ``context_ids`` will be their neighbours and is
-    () as long as episodes are indexed without them."""
+    ``source_ids`` are the journal entries that state it, ``context_ids`` those of the messages next to it."""
 
     memory: Memory
     score: float
@@ -50,44 +62,52 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class _Legs:
-    """What each leg found: scores by memory id, best first."""
+    """What each leg found: scores by memory id."""
 
     lexical: dict[str, float]
     similar: dict[str, float]
 
-    def likely(self, found: Mapping[str, Memory]) -> set[str]:
-        """The memories that are likely to matter: near in meaning, or sharing words of weight with the
-        query (not just an "I" or a "to"). What counts as much is measured by statements: the same
-        question, asked before, would outdo every answer to it."""
-        statements = [score for memory_id, score in self.lexical.items() if not _asks(found.get(memory_id))]
-        enough = WORDS_SHARE * max(statements, default=0.0)
-        by_words = {memory_id for memory_id, score in self.lexical.items() if score >= enough}
-        return by_words | {memory_id for memory_id, near in self.similar.items() if near >= SURE_SIMILARITY}
+    def why(self, memory_id: str) -> list[str]:
+        reasons: list[str] = []
+        if memory_id in self.lexical:
+            reasons.append(f"words (rank {list(self.lexical).index(memory_id) + 1})")
+        if memory_id in self.similar:
+            reasons.append(f"meaning ({self.similar[memory_id]:.2f})")
+        return reasons
 
 
 class Recaller:
     """Searches one store. ``holds_lock`` says whether this process's vector handle sees all writes;
-    ``on_damage`` hears of a vector index that cannot be read."""
+    ``on_damage`` hears of a vector index that cannot be read. ``zone`` is where "yesterday" is."""
 
     def __init__(
         self,
         *,
         memories: MemoryTable,
+        talk: Talk,
         lexical: LexicalIndex,
         vectors: VectorIndex,
         outbox: Outbox,
         embedding: EmbeddingService,
         holds_lock: Callable[[], bool],
         on_damage: Callable[[], None],
+        clock: Callable[[], datetime],
+        zone: str,
     ) -> None:
         self._memories = memories
+        self._talk = talk
         self._lexical = lexical
-        self._vectors = vectors
-        self._outbox = outbox
         self._embedding = embedding
-        self._holds_lock = holds_lock
-        self._on_damage = on_damage
-        self._handle_epoch: int | None = None
+        self._meaning = Meaning(
+            memories=memories,
+            vectors=vectors,
+            outbox=outbox,
+            embedding=embedding,
+            holds_lock=holds_lock,
+            on_damage=on_damage,
+        )
+        self._clock = clock
+        self._zone = zone
 
     async def recall(
         self, scope: Scope, query: str, *, limit: int, deadline_seconds: float, gated: bool
@@ -96,111 +116,144 @@ class Recaller:
         matter. Past the deadline the vector leg is left out. A blank query or limit 0 gives []."""
         if limit < 1 or not query.strip():
             return []
-        fetch = max(limit * OVERFETCH, LEAST_FETCH)
-        lexical = {hit.memory_id: hit.score for hit in await self._lexical.search(scope, query, limit=fetch)}
-        legs = _Legs(lexical, await self._similar_within(scope, query, fetch, deadline_seconds))
-        scores = _fused(legs)
-        found = {memory.id: memory for memory in await self._memories.get(scope, list(scores))}
-        return _chosen(scores, found, legs, limit, gated)
+        question = self._question(query, await self._talk.speakers(scope))
+        if gated and question.span is None and not question.asked.named and not says_something(query):
+            return []
+        fetch = max(LIST_LENGTH, limit)
+        lexical, near = await asyncio.gather(
+            self._lexical.search(scope, question.asked.text, limit=fetch),
+            self._meaning.nearest(scope, question.asked.text, limit=fetch, deadline_seconds=deadline_seconds),
+        )
+        legs = _Legs({hit.memory_id: hit.score for hit in lexical}, near.similar)
+        strengths = await self._placed(
+            scope, own_strengths(legs.lexical, legs.similar, self._embedding.scale), question, fetch
+        )
+        wanted = promising(strengths, question.asked, max(READ, limit + READ_BEYOND))
+        read = await self._read(scope, wanted, strengths)
+        ranked = _ranked(wanted, read, strengths, question, legs)
+        if gated:
+            ranked = await self._gated(scope, ranked, question, near.similar, strengths, read)
+        chosen = await self._different(scope, ranked, limit, near.vectors)
+        return await self._with_context(scope, chosen, strengths, read)
 
-    async def _similar_within(self, scope: Scope, query: str, fetch: int, deadline_seconds: float) -> dict[str, float]:
-        try:
-            async with asyncio.timeout(deadline_seconds):
-                return await self._similar(scope, query, fetch)
-        except StoreCorruptError:
-            self._on_damage()
-        except (TimeoutError, StoreError, EmbedderError):
-            pass  # the words still answer
-        return {}
+    def _question(self, query: str, speakers: Sequence[str]) -> Question:
+        now = self._clock()
+        return Question(
+            asked=asked_of(query, speakers),
+            span=span_of(query, now, self._zone),
+            when=ASKS_WHEN.search(query) is not None,
+            past=LOOKS_BACK.search(query) is not None,
+            now=now,
+        )
 
-    async def _similar(self, scope: Scope, query: str, fetch: int) -> dict[str, float]:
-        vector, generation = await self._embedding.query(query), self._embedding.generation
-        if vector is None or generation is None:
-            return {}
-        unseen = await self._unseen(scope)
-        hits = {
-            hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=fetch)
-        }
-        wanted = np.frombuffer(vector, dtype=np.float32)
-        embedded = {task.memory_id: task.vectors for task in unseen if task.generation == generation and task.vectors}
-        embedded |= await self._embed_facts(scope, [task.memory_id for task in unseen if task.vectors is None])
-        for memory_id, vectors in embedded.items():
-            rows = np.stack([np.frombuffer(row, dtype=np.float32) for row in vectors])
-            hits[memory_id] = float((rows @ wanted).max())
-        return hits
+    async def _placed(self, scope: Scope, own: Mapping[str, float], question: Question, count: int) -> Strengths:
+        """Where the candidates stand in the talk: the strongest so many, the neighbours of the first of them, and
+        what was said in the time asked for."""
+        strongest = sorted(own, key=lambda memory_id: (-own[memory_id], memory_id))
+        ids = set(strongest[:count])
+        if question.span is not None:
+            ids.update(await self._talk.said_between(scope, *question.span, limit=IN_TIME_LIMIT))
+        places = {place.memory_id: place for place in await self._talk.places(scope, sorted(ids))}
+        leading = (places.get(memory_id) for memory_id in strongest[:LEADING])
+        beside = {other for place in leading for other in _beside(place) if other not in places}
+        places |= {place.memory_id: place for place in await self._talk.places(scope, sorted(beside))}
+        return strengths_of(own, places.values())
 
-    async def _embed_facts(self, scope: Scope, memory_ids: Sequence[str]) -> dict[str, Sequence[bytes]]:
-        """Vectors of facts that were kept a moment ago: they must not rank behind older ones only because
-        nobody has embedded them yet. What was merely said is found by its words until then."""
-        newest = await self._memories.get(scope, list(memory_ids)[-EMBED_AT_ONCE:])
-        facts = [memory for memory in newest if memory.kind is MemoryKind.FACT]
-        rows = await self._embedding.passages([memory.text for memory in facts]) if facts else []
-        return {memory.id: row for memory, row in zip(facts, rows, strict=True) if row}
+    async def _read(self, scope: Scope, wanted: Sequence[str], strengths: Strengths) -> dict[str, Memory]:
+        """The memories and, to see whether they answer something, those before them."""
+        before = (strengths.places[memory_id].before or "" for memory_id in wanted)
+        ids = dict.fromkeys([*wanted, *(other for other in before if other in strengths.own)])
+        return {memory.id: memory for memory in await self._memories.get(scope, list(ids))}
 
-    async def _unseen(self, scope: Scope) -> list[IndexTask]:
-        """What this process's vector handle cannot show yet."""
-        if self._holds_lock():
-            self._handle_epoch = await self._outbox.epoch()
-            return await self._outbox.newer(scope, self._handle_epoch) or []
-        if self._handle_epoch is None:
-            await self._reopen()
-        tasks = await self._outbox.newer(scope, self._handle_epoch or 0)
-        if tasks is None or len(tasks) > REOPEN_AFTER:
-            await self._reopen()
-            tasks = await self._outbox.newer(scope, self._handle_epoch or 0)
-        return tasks or []
+    async def _gated(
+        self,
+        scope: Scope,
+        ranked: list[Recalled],
+        question: Question,
+        similar: Mapping[str, float],
+        strengths: Strengths,
+        read: Mapping[str, Memory],
+    ) -> list[Recalled]:
+        """What automatic recall shows: nothing, unless a memory clearly has to do with the question. What was
+        said in a time that the question names has."""
+        statements = [item for item in ranked[:LOOKED_AT] if not asks(item.memory.text)]
+        if not statements:
+            return []
+        # an answer has what its question says
+        told = [[item.memory, *_question_before(item.memory.id, strengths, read)] for item in statements]
+        telling = await self._lexical.telling(scope, content_of(question.asked.text))
+        words = words_shared((" ".join(memory.text for memory in some) for some in told), telling)
+        near = [similar[memory.id] for some in told for memory in some if memory.id in similar]
+        evident = is_evident(max(near, default=None), similar.values(), self._embedding.scale, words)
+        return [
+            item
+            for item in ranked
+            if item.score >= KEPT_SHARE * statements[0].score
+            and (
+                in_time(item.memory, question.span)
+                or (evident and (question.past or not is_closed(item.memory, question.now)))
+            )
+        ]
 
-    async def _reopen(self) -> None:
-        epoch = await self._outbox.epoch()  # read first: what is done later is scored twice at worst
-        await self._vectors.reopen()
-        self._handle_epoch = epoch
+    async def _different(
+        self, scope: Scope, ranked: Sequence[Recalled], limit: int, vectors: Mapping[str, bytes]
+    ) -> list[Recalled]:
+        """Of those that say the same the best: the same words, or facts that are near to each other in meaning
+        and agree in numbers, names, negation and the order of their words."""
+        told: set[str] = set()
+        chosen: list[Recalled] = []
+        for item in ranked:
+            words = normalised(item.memory.text)
+            if words not in told:
+                told.add(words)
+                chosen.append(item)
+        facts = [item.memory for item in chosen[:COMPARED] if item.memory.kind is MemoryKind.FACT]
+        alike = [(a, b) for a, b in itertools.combinations(facts, 2) if may_say_the_same(a.text, b.text)]
+        if alike:
+            ids = [fact.id for fact in facts if any(fact in pair for pair in alike)]
+            near = await self._meaning.same(scope, ids, vectors)
+            again = {b.id for a, b in alike if (a.id, b.id) in near}
+            chosen = [item for item in chosen if item.memory.id not in again]
+        return chosen[:limit]
+
+    async def _with_context(
+        self, scope: Scope, chosen: Sequence[Recalled], strengths: Strengths, read: Mapping[str, Memory]
+    ) -> list[Recalled]:
+        beside = {item.memory.id: _beside(strengths.places.get(item.memory.id)) for item in chosen}
+        missing = {other for others in beside.values() for other in others if other not in read}
+        known = dict(read) | {memory.id: memory for memory in await self._memories.get(scope, sorted(missing))}
+        found: list[Recalled] = []
+        for item in chosen:
+            near = [known[other].source_ids for other in beside[item.memory.id] if other in known]
+            context_ids = tuple(entry_id for ids in near for entry_id in ids)
+            found.append(Recalled(item.memory, item.score, item.why, item.source_ids, context_ids))
+        return found
 
 
-def _fused(legs: _Legs) -> dict[str, float]:
-    by_similarity = sorted(legs.similar, key=lambda memory_id: -legs.similar[memory_id])
-    scores: dict[str, float] = {}
-    for ranked in (list(legs.lexical), by_similarity):
-        for rank, memory_id in enumerate(ranked):
-            scores[memory_id] = scores.get(memory_id, 0.0) + 1 / (FUSION_K + rank + 1)
-    return scores
+def _beside(place: TalkPlace | None) -> list[str]:
+    return [other for other in (place.before, place.after) if other] if place else []
 
 
-def _chosen(scores: dict[str, float], found: dict[str, Memory], legs: _Legs, limit: int, gated: bool) -> list[Recalled]:
-    weighted = {
-        memory_id: score * _weight(found[memory_id])
-        for memory_id, score in scores.items()
-        if memory_id in found and found[memory_id].state is MemoryState.ACTIVE
-    }
-    chosen: list[Recalled] = []
-    told: set[str] = set()
-    wanted = legs.likely(found) if gated else set(weighted)
-    for memory_id in sorted(weighted, key=lambda memory_id: (-weighted[memory_id], memory_id)):
-        memory = found[memory_id]
-        words = normalised(memory.text)
-        if words in told or memory_id not in wanted:
+def _question_before(memory_id: str, strengths: Strengths, read: Mapping[str, Memory]) -> list[Memory]:
+    """The message before, if it asks something and was read."""
+    before = read.get(strengths.places[memory_id].before or "")
+    return [before] if before is not None and asks(before.text) else []
+
+
+def _ranked(
+    wanted: Sequence[str],
+    read: Mapping[str, Memory],
+    strengths: Strengths,
+    question: Question,
+    legs: _Legs,
+) -> list[Recalled]:
+    """Best first; none that lives no more."""
+    ranked: list[Recalled] = []
+    for memory_id in wanted:
+        memory = read.get(memory_id)
+        if memory is None or memory.state is not MemoryState.ACTIVE:
             continue
-        told.add(words)
-        chosen.append(Recalled(memory, weighted[memory_id], _why(memory_id, legs), memory.source_ids))
-        if len(chosen) == limit:
-            break
-    return chosen
-
-
-def _weight(memory: Memory) -> float:
-    if memory.kind is MemoryKind.FACT:
-        return 1.0
-    weight = EPISODE_WEIGHT * (ASSISTANT_WEIGHT if memory.trust is Trust.ASSISTANT else 1.0)
-    return weight * (QUESTION_WEIGHT if _asks(memory) else 1.0)
-
-
-def _asks(memory: Memory | None) -> bool:
-    return memory is not None and memory.text.rstrip().endswith(_QUESTION_ENDS)
-
-
-def _why(memory_id: str, legs: _Legs) -> str:
-    reasons: list[str] = []
-    if memory_id in legs.lexical:
-        reasons.append(f"words (rank {list(legs.lexical).index(memory_id) + 1})")
-    if memory_id in legs.similar:
-        reasons.append(f"meaning ({legs.similar[memory_id]:.2f})")
-    return ", ".join(reasons)
+        answers = bool(_question_before(memory_id, strengths, read))
+        score, reasons = scored(memory, strengths, question, after_question=answers)
+        ranked.append(Recalled(memory, score, ", ".join([*legs.why(memory_id), *reasons]), memory.source_ids))
+    return sorted(ranked, key=lambda item: (-item.score, item.memory.id))

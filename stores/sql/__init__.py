@@ -19,6 +19,7 @@ from stores.base import (
     NeverList,
     Outbox,
     Receipts,
+    Talk,
     Told,
     Upkeep,
 )
@@ -36,6 +37,7 @@ from stores.sql.memories import SqlMemoryTable
 from stores.sql.never import SqlNeverList
 from stores.sql.outbox import SqlOutbox
 from stores.sql.receipts import SqlReceipts
+from stores.sql.talk import SqlTalk
 from stores.sql.told import SqlTold
 from stores.sql.upkeep import SqlUpkeep
 
@@ -49,6 +51,7 @@ class SqlStores:
     journal: Journal
     memories: MemoryTable
     finder: MemoryFinder
+    talk: Talk
     lexical: LexicalIndex
     history: HistoryIndex
     outbox: Outbox
@@ -80,6 +83,7 @@ def open_sql(location: str | Path) -> SqlStores:
         journal=SqlJournal(database),
         memories=SqlMemoryTable(database),
         finder=SqlMemoryFinder(database),
+        talk=SqlTalk(database),
         lexical=SqlLexicalIndex(database),
         history=SqlHistoryIndex(database),
         outbox=SqlOutbox(database),

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from stores.errors import StoreError
-from stores.records import JournalEntry, Mark, Message, MessageRole, Scope, Session
+from stores.records import JournalEntry, Mark, MarkKind, Message, MessageRole, Scope, Session
 from stores.sql.database import Database, Turn, batches, take_turn
 from stores.sql.schema import entries, from_micros, sessions, to_micros
 
@@ -23,6 +23,12 @@ _READ = select(*_COLUMNS).where(*_IN_SESSION, entries.c.sequence > bindparam("af
 _LAST_CUT = (
     select(*_COLUMNS)
     .where(*_IN_SESSION, entries.c.what == bindparam("cut", "cut", literal_execute=True))
+    .order_by(entries.c.sequence.desc())
+    .limit(1)
+)
+_LAST_MARK = (
+    select(*_COLUMNS)
+    .where(*_IN_SESSION, entries.c.what == bindparam("what"))
     .order_by(entries.c.sequence.desc())
     .limit(1)
 )
@@ -81,6 +87,16 @@ class SqlJournal:
 
         def work(connection: Connection) -> Mark | None:
             row = connection.execute(_LAST_CUT, given).first()
+            found = entry_of(row) if row is not None else None
+            return found if isinstance(found, Mark) else None
+
+        return await self._database.read(work)
+
+    async def last_mark(self, scope: Scope, session_id: str, what: MarkKind) -> Mark | None:
+        given = {"scope": scope, "session_id": session_id, "what": what.value}
+
+        def work(connection: Connection) -> Mark | None:
+            row = connection.execute(_LAST_MARK, given).first()
             found = entry_of(row) if row is not None else None
             return found if isinstance(found, Mark) else None
 

@@ -165,7 +165,7 @@ class SqlLexicalIndex:
             row = connection.execute(_SCOPE, {"scope": scope}).first()
             if not terms or row is None:
                 return []
-            common = row.active_count * COMMON_SHARE if row.active_count >= COMMON_FROM_MEMORIES else row.active_count
+            common = _common(row.active_count)
             chosen = choose_terms(self._terms.counts(connection, row.number, terms, int(common)), common)
             if not chosen:
                 return []
@@ -173,6 +173,23 @@ class SqlLexicalIndex:
             return [LexicalHit(id_, score) for id_, score in rows]
 
         return await self._database.read(work)
+
+    async def telling(self, scope: Scope, text: str) -> frozenset[str]:
+        def work(connection: Connection) -> frozenset[str]:
+            terms = query_terms(text)[:CONSIDERED_TERMS]
+            row = connection.execute(_SCOPE, {"scope": scope}).first()
+            if not terms or row is None:
+                return frozenset()
+            most = _common(row.active_count)
+            counts = self._terms.counts(connection, row.number, terms, int(most))
+            return frozenset(term for term, count in counts.items() if count <= most)
+
+        return await self._database.read(work)
+
+
+def _common(active_count: int) -> float:
+    """In how many memories a term may occur and still be rare."""
+    return active_count * COMMON_SHARE if active_count >= COMMON_FROM_MEMORIES else active_count
 
 
 def choose_terms(counts: Mapping[str, int], common: float) -> list[str]:

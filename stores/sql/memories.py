@@ -144,6 +144,7 @@ def _write(connection: Connection, scope: Scope, memory: Memory, before: _Stored
         "said_at": to_micros(memory.said_at),
         "payload": memory.model_dump_json(),
         "session_id": memory.session_id,
+        "speaker": memory.speaker,
         "text_key": words_key(memory.text),
         "subject_key": words_key(memory.subject),
         "attribute_key": words_key(memory.attribute),

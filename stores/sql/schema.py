@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaDa
 
 from stores.errors import StoreError
 
-HEAD_REVISION = "0006"
+HEAD_REVISION = "0007"
 """The newest revision in ``migrations/versions``."""
 
 # SQLite makes only a column declared INTEGER an alias of the rowid.
@@ -76,6 +76,7 @@ memories = Table(
     Column("said_at", BigInteger, nullable=False),
     Column("payload", Text, nullable=False),
     Column("session_id", Text),
+    Column("speaker", Text),
     # Of the text's words, the subject's and the attribute's (see stores.sameness); "" where there are none.
     Column("text_key", Text, nullable=False, server_default=""),
     Column("subject_key", Text, nullable=False, server_default=""),

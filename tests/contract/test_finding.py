@@ -129,6 +129,7 @@ def test_memories_of_an_older_database_are_brought_along(
             assert found.text == 'lives in 東京 "now"'
             assert ids(await stores.finder.with_text(U1, "Lives in 東京 now")) == ["old"]
             assert ids(await stores.finder.from_entries(U1, said("s1", "e2"))) == ["old"]
+            assert await stores.talk.speakers(U1) == ["Ana"]
         finally:
             await stores.close()
 
@@ -144,18 +145,18 @@ async def _as_before(location: str) -> None:
     await stores.close()
     old = (
         '{"id":"old","kind":"fact","text":"lives in 東京 \\"now\\"","trust":"user","said_at":"2026-03-01T12:00:00Z",'
-        '"recorded_at":"2026-03-01T12:00:00Z","zone":"UTC","session_id":"s1","speaker":null,'
+        '"recorded_at":"2026-03-01T12:00:00Z","zone":"UTC","session_id":"s1","speaker":"Ana",'
         '"source_ids":["e1","e2"],"valid_from":null,"valid_to":null,"state":"active","version":1}'
     )
     engine = create_engine(url_of(location))
     with engine.begin() as connection:
         connection.execute(text("UPDATE memories SET payload = :old"), {"old": old})
-        for name in ("by_session", "by_text", "by_subject", "pinned"):
+        for name in ("by_session", "by_text", "by_subject", "pinned", "by_speaker"):
             connection.execute(text(f"DROP INDEX memories_{name}"))
         tables = ("memory_sources", "memory_versions", "jobs", "never_patterns", "generations", "told", "receipts")
         for table in tables:
             connection.execute(text(f"DROP TABLE {table}"))
-        for column in ("session_id", "text_key", "subject_key", "attribute_key", "pin"):
+        for column in ("session_id", "text_key", "subject_key", "attribute_key", "pin", "speaker"):
             connection.execute(text(f"ALTER TABLE memories DROP COLUMN {column}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
     engine.dispose()

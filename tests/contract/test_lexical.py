@@ -150,3 +150,12 @@ async def test_a_word_longer_than_any_page(stores: SqlStores) -> None:
     text = "A" * 1_000_000
     await stores.memories.put(U1, [memory("long", text)])
     assert await found(stores, text) == ["long"]
+
+
+async def test_telling_terms_are_those_that_few_memories_have(stores: SqlStores) -> None:
+    assert await stores.lexical.telling(U1, "boat") == frozenset()
+    await keep(stores, *(f"the boat number {number}" for number in range(110)), "the heron, 苍鹭")
+    await keep(stores, "the otter", scope=U2)
+    assert await stores.lexical.telling(U1, "The boat and the herons near the otter; 苍鹭") == {"heron", "苍鹭"}
+    assert await stores.lexical.telling(U2, "the heron and the otter") == {"the", "otter"}
+    assert await stores.lexical.telling(U1, " ?! ") == frozenset()

@@ -51,6 +51,16 @@ async def test_limits(vectors: ChromaVectorIndex) -> None:
     assert await ids(vectors, 0, limit=1000) == ["m0", "m1", "m2", "m3", "m4"]
 
 
+async def test_the_first_vector_of_each_memory(vectors: ChromaVectorIndex) -> None:
+    assert await vectors.first(U1, "g", ["a"]) == {}
+    await vectors.put(U1, "g", {"a": [angle(0), angle(90)], "b": [angle(45)]})
+    await vectors.put(U2, "g", {"theirs": [angle(1)]})
+    found = await vectors.first(U1, "g", ["b", "a", "theirs", "nobody"])
+    assert found == {"a": angle(0), "b": angle(45)}
+    assert await vectors.first(U1, "g", []) == {}
+    assert await vectors.first(U1, "other", ["a"]) == {}
+
+
 async def test_put_replaces_all_chunks(vectors: ChromaVectorIndex) -> None:
     await vectors.put(U1, "g", {"a": [angle(0), angle(90), angle(180)], "b": [angle(270)]})
     await vectors.put(U1, "g", {"a": [angle(10)]})
