@@ -209,6 +209,7 @@ def _stores(sql: SqlStores, vectors: VectorIndex, blobs: BlobStore) -> Stores:
         manifests=sql.manifests,
         eraser=sql.eraser,
         receipts=sql.receipts,
+        upkeep=sql.upkeep,
         blobs=blobs,
         close=close,
     )

@@ -259,6 +259,10 @@ class VectorIndex(Protocol):
         """How many memories have vectors."""
         ...
 
+    async def ids(self, scope: Scope, generation: str) -> set[str]:
+        """The ids of the memories that have vectors."""
+        ...
+
     async def drop(self, scope: Scope, generation: str) -> None:
         """Removes all vectors of a scope's generation. An unknown one is ignored."""
         ...
@@ -526,4 +530,53 @@ class Receipts(Protocol):
 
     async def list(self, scope: Scope) -> list[str]:
         """The payloads, newest first."""
+        ...
+
+
+class IndexState(NamedTuple):
+    """How an index stands to what it is an index of: how many it must have, how many of these it lacks, how many
+    it has that it must not have. ``broken``: it contradicts itself."""
+
+    wanted: int
+    missing: int
+    extra: int
+    broken: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is to be repaired."""
+        return not (self.missing or self.extra or self.broken)
+
+
+class Upkeep(Protocol):
+    """Comparing the lexical indexes with what they are made of, and setting them right. For the doctor: all of a
+    scope is walked."""
+
+    async def memory_words(self, scope: Scope) -> IndexState:
+        """The lexical index of the memories. What no memory owns is extra, whatever scope it was of."""
+        ...
+
+    async def repair_memory_words(self, scope: Scope) -> None:
+        """Adds what is missing and removes what is extra; makes a broken index anew."""
+        ...
+
+    async def history_words(self, scope: Scope) -> IndexState:
+        """The lexical index of the history, by passages."""
+        ...
+
+    async def with_passages(self, scope: Scope, places: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Those of these entries (session, id) that the history's index has passages of."""
+        ...
+
+    async def forget_history_words(self, scope: Scope) -> None:
+        """Empties it for the scope (a broken one for all) and sets its cursor back to 0: whoever searches next
+        makes it anew."""
+        ...
+
+    async def active_ids(self, scope: Scope) -> set[str]:
+        """The ids of the active memories whose vectors have no task open, …"""
+        ...
+
+    async def requeue(self, scope: Scope, ids: Collection[str]) -> None:
+        """… and tasks for these: their vectors are then written, or removed where no memory is active."""
         ...

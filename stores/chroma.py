@@ -100,13 +100,15 @@ class ChromaVectorIndex:
         return await self._run(work) if ids else {}
 
     async def count(self, scope: Scope, generation: str) -> int:
+        return len(await self.ids(scope, generation))
+
+    async def ids(self, scope: Scope, generation: str) -> set[str]:
         """Reads all ids: some 0.1 s for 50,000."""
 
-        def work() -> int:
+        def work() -> set[str]:
             collection = self._collection(_name(scope, generation))
-            if collection is None:
-                return 0
-            return sum(id_.endswith("#0") for id_ in collection.get(include=[])["ids"])
+            found = collection.get(include=[])["ids"] if collection is not None else []
+            return {id_.removesuffix("#0") for id_ in found if id_.endswith("#0")}
 
         return await self._run(work)
 

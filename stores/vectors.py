@@ -31,6 +31,9 @@ class DeferredVectorIndex:
     async def count(self, scope: Scope, generation: str) -> int:
         return await (await self._index()).count(scope, generation)
 
+    async def ids(self, scope: Scope, generation: str) -> set[str]:
+        return await (await self._index()).ids(scope, generation)
+
     async def drop(self, scope: Scope, generation: str) -> None:
         await (await self._index()).drop(scope, generation)
 

@@ -116,7 +116,7 @@ class Assistant:
             ready=self._ready,
             asking=self._asking,
         )
-        self.keeping = Keeping(rooms, begin=self._check_open, quiet=self._quiet)
+        self.keeping = Keeping(rooms, begin=self._check_open, quiet=self._quiet, settle=self._settle)
         self.explainer = Explainer(rooms, session_id=lambda: self._session_id, begin=self._check_open)
         self._tools = self._own_tools()
 

@@ -204,10 +204,11 @@ class Agent(Construction, KeepingFace):
         Raises NotFoundError, StoreError."""
         return self._call(self._assistant.past.read_output(ref, Selection(lines, chars, grep, json_path)))
 
-    def checkup(self, *, collect: bool = False) -> Checkup:
-        """What is kept where, and which of this user's stored outputs nothing refers to any more and why;
-        ``collect`` removes those. Raises StoreError."""
-        return self._call(self._assistant.keeping.checkup(collect))
+    def checkup(self, *, collect: bool = False, repair: bool = False) -> Checkup:
+        """What is kept where, which of this user's stored outputs nothing refers to any more and why (``collect``
+        removes those), and whether memories, words and vectors are what the journal says (``repair`` makes anew
+        exactly what is not). Raises StoreError."""
+        return self._call(self._assistant.keeping.checkup(collect, repair))
 
     def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """The manifests of a session's newest prompts (this session's by default), newest first."""
@@ -411,9 +412,9 @@ class AsyncAgent(Construction, AsyncKeepingFace):
         """See `Agent.read_output`."""
         return await self._call(self._assistant.past.read_output(ref, Selection(lines, chars, grep, json_path)))
 
-    async def checkup(self, *, collect: bool = False) -> Checkup:
+    async def checkup(self, *, collect: bool = False, repair: bool = False) -> Checkup:
         """See `Agent.checkup`."""
-        return await self._call(self._assistant.keeping.checkup(collect))
+        return await self._call(self._assistant.keeping.checkup(collect, repair))
 
     async def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """See `Agent.manifests`."""

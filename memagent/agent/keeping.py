@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -15,17 +15,27 @@ from memagent.agent.taking_in import Taker
 from memagent.agent.upkeep import Checkup, check
 from memagent.memory.erase import Receipt
 
+LOOK_SECONDS = 30.0
+"""How long what is written just now is waited for before indexes are compared."""
+
 
 class Keeping:
     """All that is kept of the rooms' scope. ``begin`` raises AgentClosedError; inside ``quiet()`` nothing is
-    answered, summarised or indexed by this agent, and afterwards it shows what is kept then."""
+    answered, summarised or indexed by this agent, and afterwards it shows what is kept then; ``settle`` waits for
+    the indexes."""
 
     def __init__(
-        self, rooms: Rooms, *, begin: Callable[[], None], quiet: Callable[[], AbstractAsyncContextManager[None]]
+        self,
+        rooms: Rooms,
+        *,
+        begin: Callable[[], None],
+        quiet: Callable[[], AbstractAsyncContextManager[None]],
+        settle: Callable[[float | None], Awaitable[object]],
     ) -> None:
         self._rooms = rooms
         self._begin = begin
         self._quiet = quiet
+        self._settle = settle
         self._erasing = Erasing(rooms)
         self._exporter = Exporter(rooms)
         self._taker = Taker(rooms)
@@ -58,8 +68,13 @@ class Keeping:
         """Finishes erasures that broke off."""
         await self._erasing.resume()
 
-    async def checkup(self, collect: bool) -> Checkup:
-        """What is kept where, and the stored outputs that nothing refers to any more, removed if asked to."""
+    async def checkup(self, collect: bool, repair: bool) -> Checkup:
+        """What is kept where, the stored outputs that nothing refers to any more, removed if asked to, and how the
+        views of the journal stand, made anew if asked to."""
         self._begin()
         await self._erasing.resume()
-        return await check(self._rooms, collect=collect)
+        await self._settle(LOOK_SECONDS)
+        found = await check(self._rooms, collect=collect, repair=repair)
+        if repair:
+            await self._settle(None)
+        return found

@@ -31,6 +31,7 @@ from stores.base import (
     NeverList,
     Outbox,
     Receipts,
+    Upkeep,
     VectorIndex,
 )
 from stores.records import Scope
@@ -62,6 +63,7 @@ class Stores:
     manifests: Manifests
     eraser: Eraser
     receipts: Receipts
+    upkeep: Upkeep
     blobs: BlobStore
     close: Callable[[], Awaitable[None]]
 

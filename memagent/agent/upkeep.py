@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from memagent.agent.repairing import IndexReport, Repairer
 from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Rooms
 from memagent.errors import MemagentError
 from stores.base import BlobInfo
@@ -44,7 +45,8 @@ class Stray(_Value):
 
 class Checkup(_Value):
     """``outputs`` and ``strays`` are those of one user; ``collected`` says that the strays are gone.
-    ``missing``: outputs that entries refer to and that are not there."""
+    ``missing``: outputs that entries refer to and that are not there. ``indexes``: how the views of the journal
+    stood; ``repaired`` says that what differed has been made anew since."""
 
     places: tuple[Place, ...]
     outputs: int
@@ -52,9 +54,11 @@ class Checkup(_Value):
     missing: tuple[str, ...]
     strays: tuple[Stray, ...]
     collected: bool = False
+    indexes: tuple[IndexReport, ...] = ()
+    repaired: bool = False
 
 
-async def check(rooms: Rooms, *, collect: bool) -> Checkup:
+async def check(rooms: Rooms, *, collect: bool, repair: bool = False) -> Checkup:
     """Looks everything through, and removes the strays if asked to. Safe while others write: what was put
     within the hour stays, and whoever is about to refer to an old output has put it again just before."""
     blobs, scope = rooms.stores.blobs, rooms.scope
@@ -88,6 +92,8 @@ async def check(rooms: Rooms, *, collect: bool) -> Checkup:
         missing=tuple(sorted(used - await _digests(rooms, found))),
         strays=strays,
         collected=collect,
+        indexes=tuple(await Repairer(rooms).look(repair=repair)),
+        repaired=repair,
     )
 
 

@@ -1,4 +1,4 @@
-"""`memagent doctor`: what is kept where, and what nothing refers to any more."""
+"""`memagent doctor`: what is kept where, what nothing refers to any more, and whether the indexes are whole."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ def doctor(
     collect: Annotated[
         bool, typer.Option("--collect", help="Remove the stored outputs that nothing refers to any more.")
     ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make anew what is not as the journal says: memories, words, vectors.")
+    ] = False,
     as_json: opt.AsJson = False,
     data_dir: opt.DataDir = None,
     user: opt.User = None,
 ) -> None:
-    """Show what is kept where, and which stored outputs could go and why."""
+    """Show what is kept where, which stored outputs could go and why, and what of the indexes differs."""
     from memagent.cli import render
 
     with opt.look_up(data_dir, user) as agent:
-        found = agent.checkup(collect=collect)
+        found = agent.checkup(collect=collect, repair=repair)
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
     else:
@@ -48,6 +51,7 @@ def _view(found: Checkup) -> RenderableType:
     parts.append(Text(f"stored outputs of this user: {found.outputs:,}, {_bytes(found.outputs_bytes)}"))
     if found.missing:
         parts.append(Text(f"missing, though entries refer to them: {', '.join(found.missing)}"))
+    parts += [_indexes(found), Text()]
     if not found.strays:
         parts.append(Text("every one of them is referred to, or younger than an hour"))
         return Group(*parts)
@@ -61,6 +65,18 @@ def _view(found: Checkup) -> RenderableType:
     said = "removed" if found.collected else "could go (memagent doctor --collect)"
     parts += [Text(f"{len(found.strays):,} {said}, {size}:"), strays]
     return Group(*parts)
+
+
+def _indexes(found: Checkup) -> RenderableType:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("made of the journal", "must have", "lacks", "too many", ""):
+        table.add_column(column, overflow="fold")
+    for one in found.indexes:
+        verdict = "whole" if one.is_whole else "repaired" if found.repaired else "memagent doctor --repair"
+        table.add_row(one.what, f"{one.wanted:,}", f"{one.missing:,}", f"{one.extra:,}", one.why or verdict)
+    return table
 
 
 def _bytes(size: int | None) -> str:

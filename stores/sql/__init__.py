@@ -21,6 +21,7 @@ from stores.base import (
     Receipts,
     Talk,
     Told,
+    Upkeep,
 )
 from stores.sql.database import Database, open_database
 from stores.sql.erasing import SqlEraser
@@ -38,6 +39,7 @@ from stores.sql.outbox import SqlOutbox
 from stores.sql.receipts import SqlReceipts
 from stores.sql.talk import SqlTalk
 from stores.sql.told import SqlTold
+from stores.sql.upkeep import SqlUpkeep
 
 __all__ = ["Database", "SqlStores", "open_sql"]
 
@@ -61,6 +63,7 @@ class SqlStores:
     manifests: Manifests
     eraser: Eraser
     receipts: Receipts
+    upkeep: Upkeep
     database: Database
 
     async def close(self) -> None:
@@ -92,5 +95,6 @@ def open_sql(location: str | Path) -> SqlStores:
         manifests=SqlManifests(database),
         eraser=SqlEraser(database),
         receipts=SqlReceipts(database),
+        upkeep=SqlUpkeep(database),
         database=database,
     )
