@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict
 from memagent.agent.rooms import Rooms
 from memagent.memory.episodes import memories_of
 from memagent.memory.passages import passages_of, searched_text
-from stores.base import IndexState
 from stores.errors import StoreCorruptError
+from stores.indexes import IndexState
 from stores.records import Memory, Message
 
 BATCH = 500

@@ -20,20 +20,16 @@ from memagent.tools.running import Approve
 from stores.base import (
     BlobStore,
     Eraser,
-    HistoryIndex,
     Jobs,
     Journal,
     Ledger,
-    LexicalIndex,
     Manifests,
     MemoryFinder,
     MemoryTable,
     NeverList,
-    Outbox,
     Receipts,
-    Upkeep,
-    VectorIndex,
 )
+from stores.indexes import HistoryIndex, LexicalIndex, Outbox, Upkeep, VectorIndex
 from stores.records import Scope
 
 DATABASE_NAME = "memagent.db"

@@ -7,22 +7,18 @@ from pathlib import Path
 
 from stores.base import (
     Eraser,
-    Generations,
-    HistoryIndex,
     Jobs,
     Journal,
     Ledger,
-    LexicalIndex,
     Manifests,
     MemoryFinder,
     MemoryTable,
     NeverList,
-    Outbox,
     Receipts,
     Talk,
     Told,
-    Upkeep,
 )
+from stores.indexes import Generations, HistoryIndex, LexicalIndex, Outbox, Upkeep
 from stores.sql.database import Database, open_database
 from stores.sql.erasing import SqlEraser
 from stores.sql.finding import SqlMemoryFinder
