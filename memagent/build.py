@@ -75,6 +75,7 @@ async def build_assistant(
         vectors=vectors,
         embedding=embedding,
         generations=sql.generations,
+        told=sql.told,
         lock_path=chosen.data_dir / LOCK_NAME,
         clock=now,
         notify=notices.append,

