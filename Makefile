@@ -20,7 +20,7 @@ chat: .venv/installed
 	@$(BIN)/python -m memagent chat $(ARGS)
 
 test: .venv/installed-dev
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 4 $(ARGS)
 
 check: .venv/installed-dev
 	@$(BIN)/ruff check .
