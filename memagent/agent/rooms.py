@@ -19,7 +19,6 @@ from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
 from stores.base import (
     BlobStore,
-    Eraser,
     HistoryIndex,
     Jobs,
     Journal,
@@ -30,10 +29,9 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
-    Receipts,
-    Upkeep,
     VectorIndex,
 )
+from stores.keeping import Eraser, Receipts, Upkeep
 from stores.records import Scope
 
 DATABASE_NAME = "memagent.db"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stores.base import (
-    Eraser,
     Generations,
     HistoryIndex,
     Jobs,
@@ -18,11 +17,10 @@ from stores.base import (
     MemoryTable,
     NeverList,
     Outbox,
-    Receipts,
     Talk,
     Told,
-    Upkeep,
 )
+from stores.keeping import Eraser, Receipts, Upkeep
 from stores.sql.database import Database, open_database
 from stores.sql.erasing import SqlEraser
 from stores.sql.finding import SqlMemoryFinder
