@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memagent.agent.assistant import Reply
     from memagent.agent.facade import Agent, AsyncAgent
+    from memagent.agent.reply import Reply
     from memagent.context.assemble import Prompt
     from memagent.context.manifest import Manifest
     from memagent.context.view import Summary
@@ -66,7 +66,7 @@ _HOMES = {
     "Prompt": "memagent.context.assemble",
     "Receipt": "memagent.memory.erase",
     "Recalled": "memagent.memory.recall",
-    "Reply": "memagent.agent.assistant",
+    "Reply": "memagent.agent.reply",
     "Session": "stores.records",
     "Settings": "memagent.settings",
     "StoreError": "stores.errors",

@@ -32,8 +32,9 @@ from memagent.sanitize import checked_name, clean_text
 from memagent.settings import Settings, load_settings
 from memagent.tools.definition import Tool, tool
 from memagent.tools.running import Approve
-from stores.base import BlobStore, VectorIndex
+from stores.base import BlobStore
 from stores.blobs import open_blobs
+from stores.indexes import VectorIndex
 from stores.records import scope_of
 from stores.sql import SqlStores, open_sql
 from stores.vectors import DeferredVectorIndex

@@ -7,14 +7,13 @@ survives a kill of the process. Other processes may write the same store at any 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
 
 from stores.records import (
-    IndexTask,
     Job,
     JournalEntry,
     LedgerEntry,
@@ -208,141 +207,11 @@ class NeverList(Protocol):
         ...
 
 
-class LexicalHit(NamedTuple):
-    """``score`` larger is better; comparable only within one answer."""
-
-    memory_id: str
-    score: float
-
-
-class LexicalIndex(Protocol):
-    """Words. Kept in step with the memory table by the memory table's own transactions."""
-
-    async def search(self, scope: Scope, query: str, *, limit: int) -> list[LexicalHit]:
-        """Active memories that share a term with the query, best first (BM25 where the engine has
-        it). Latin text is matched by stems, CJK by bigrams. Terms that occur in more than 5 % of the
-        scope's memories are dropped while rarer ones remain. A query without terms, or a limit of 0, gives []."""
-        ...
-
-    async def telling(self, scope: Scope, text: str) -> frozenset[str]:
-        """The text's terms that occur in the scope's memories, but in at most 5 % of them (in scopes of fewer
-        than 100 memories: those that occur)."""
-        ...
-
-
-class VectorHit(NamedTuple):
-    """``similarity`` is the cosine, -1 to 1, larger is closer."""
-
-    memory_id: str
-    similarity: float
-
-
-class VectorIndex(Protocol):
-    """Vectors by scope and embedding generation; one memory may have several (its chunks). A hit is a
-    proposal: the caller checks it against the memory table."""
-
-    async def put(self, scope: Scope, generation: str, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        """Replaces all vectors of each memory id. Row-major float32 bytes, one length per generation.
-        An empty sequence removes the memory."""
-        ...
-
-    async def query(self, scope: Scope, generation: str, vector: bytes, *, limit: int) -> list[VectorHit]:
-        """The nearest memories, best first, one hit a memory (its best chunk). An unknown scope or
-        generation, or limit 0, gives []."""
-        ...
-
-    async def first(self, scope: Scope, generation: str, ids: Sequence[str]) -> dict[str, bytes]:
-        """The first vector of each memory that has one."""
-        ...
-
-    async def count(self, scope: Scope, generation: str) -> int:
-        """How many memories have vectors."""
-        ...
-
-    async def ids(self, scope: Scope, generation: str) -> set[str]:
-        """The ids of the memories that have vectors."""
-        ...
-
-    async def drop(self, scope: Scope, generation: str) -> None:
-        """Removes all vectors of a scope's generation. An unknown one is ignored."""
-        ...
-
-    async def clear(self) -> None:
-        """Removes all vectors of all scopes: the way out of a StoreCorruptError, before a rebuild."""
-        ...
-
-    async def rewrite(self, without: Collection[str]) -> None:
-        """Removes the memories with these ids, of whatever scope and generation, and writes all others to
-        fresh files: no file holds a vector, or an id, that was removed. Raises StoreCorruptError when the
-        old ones cannot be read."""
-        ...
-
-    async def reopen(self) -> None:
-        """Forgets cached state, so that what another process wrote is seen."""
-        ...
-
-    async def close(self) -> None:
-        """Releases files and connections. Further calls raise StoreClosedError."""
-        ...
-
-
 class Told(Protocol):
     """What a person is told once, and not at every start."""
 
     async def first(self, scope: Scope, key: str, *, at: datetime) -> bool:
         """True the first time for this key, however many processes ask."""
-        ...
-
-
-class Generations(Protocol):
-    """The embedding generations whose vectors the index may hold, and how to know their embedder again."""
-
-    async def list(self) -> dict[str, bytes]:
-        """The vectors of the probe texts (see memagent.memory.generations) by generation, in no order."""
-        ...
-
-    async def add(self, name: str, probe: bytes) -> bytes:
-        """Keeps a generation's probe and returns it; the kept one where there is one already."""
-        ...
-
-    async def remove(self, name: str) -> None:
-        """Forgets a generation. An unknown one is ignored."""
-        ...
-
-
-class Outbox(Protocol):
-    """Which memories' vectors have still to reach the vector index, and the write epoch. The memory
-    table adds a task with every change; its number is larger than all before."""
-
-    async def pending(self, *, limit: int = 256, unembedded_only: bool = False) -> list[IndexTask]:
-        """Tasks not done, oldest first, over all scopes. ``unembedded_only``: those without vectors."""
-        ...
-
-    async def embedded(self, generation: str, vectors: Mapping[int, Sequence[bytes]]) -> None:
-        """Stores the vectors of tasks by number. Unknown numbers are ignored."""
-        ...
-
-    async def done(self, numbers: Sequence[int]) -> None:
-        """Marks tasks done; drops the vectors of done tasks more than 2,000 numbers old."""
-        ...
-
-    async def newer(self, scope: Scope, number: int) -> list[IndexTask] | None:
-        """The scope's tasks with a larger number (done or not, with their vectors where known), oldest
-        first: what a handle opened at that epoch cannot see. None when vectors of some done ones were
-        already dropped: the caller must reopen instead."""
-        ...
-
-    async def epoch(self) -> int:
-        """The largest number such that it and all below are done; 0 at first."""
-        ...
-
-    async def open_count(self, scope: Scope | None = None, *, memory_ids: Collection[str] | None = None) -> int:
-        """How many tasks are not done, of one scope or of all; or only those of these memories."""
-        ...
-
-    async def requeue(self, scope: Scope | None = None) -> int:
-        """Adds a task for every active memory of one scope, or of all (to rebuild their vectors), and says
-        how many."""
         ...
 
 
@@ -372,47 +241,6 @@ class BlobStore(Protocol):
 
     async def delete(self, scope: Scope, digests: Sequence[str], *, unused_since: float | None = None) -> None:
         """Unknown digests are ignored; with ``unused_since`` (seconds since 1970) those put since then stay."""
-        ...
-
-
-class Passage(NamedTuple):
-    """A piece of a journal entry's text: what a search in the history finds. ``start`` is its offset in
-    characters in the whole text (of the blob, where the text overflowed). ``context`` is found by its
-    words too, though it is no part of the text: what a tool was asked for, say."""
-
-    entry_id: str
-    session_id: str
-    start: int
-    text: str
-    context: str = ""
-
-
-class PassageHit(NamedTuple):
-    """``score`` larger is better; comparable only within one answer."""
-
-    entry_id: str
-    session_id: str
-    start: int
-    chars: int
-    score: float
-
-
-class HistoryIndex(Protocol):
-    """Words of everything that was said or returned by tools, so that no part of a history is out of reach."""
-
-    async def cursor(self, scope: Scope) -> int:
-        """The journal position up to which passages have been added; 0 at first."""
-        ...
-
-    async def add(self, scope: Scope, passages: Sequence[Passage], *, cursor: int) -> None:
-        """Adds the passages not there yet (by session, entry and start) and moves the cursor forward, in one
-        transaction. A cursor behind the stored one leaves it where it is."""
-        ...
-
-    async def search(self, scope: Scope, query: str, *, limit: int, session_id: str | None = None) -> list[PassageHit]:
-        """Best first (BM25 where the engine has it), of one session or of all; of equals the newest first.
-        Terms as for `LexicalIndex`, but where a session has none of the rarer terms the common ones serve.
-        A query without terms, or a limit of 0, gives []."""
         ...
 
 
@@ -481,4 +309,53 @@ class Manifests(Protocol):
     async def expire(self, scope: Scope, *, before: datetime) -> int:
         """Drops the details of older manifests, and the texts that only they referred to; figures stay.
         Returns how many manifests had some."""
+        ...
+
+
+class Eraser(Protocol):
+    """Takes things away for good. The one exception to a journal that only grows. All calls may be repeated."""
+
+    async def overwrite(self, scope: Scope, entries: Sequence[JournalEntry]) -> int:
+        """Puts these in the places of the entries with the same session, id and kind, and says how many were
+        changed; where there is none, nothing happens. The words of changed messages leave the history's index;
+        their sessions' titles and counts are made anew of the messages that are not erased."""
+        ...
+
+    async def remove_memories(self, scope: Scope, ids: Collection[str], *, history_of: Collection[str] = ()) -> int:
+        """Removes memories with their words, sources, earlier versions and outbox rows, queues the removal of
+        their vectors, and says how many there were. Other scopes' memories with these ids are only queued, to
+        be put into the vector index again. Of ``history_of`` only the earlier versions go."""
+        ...
+
+    async def remove_texts(
+        self, scope: Scope, hashes: Collection[str], *, details: Mapping[tuple[str, int], str] | None = None
+    ) -> int:
+        """Removes texts that manifests or the journal refer to, and says how many there were; puts ``details``
+        in the places of those of the manifests with this session and number."""
+        ...
+
+    async def hashes_of(self, scope: Scope, holds: Callable[[str], bool]) -> list[str]:
+        """The hashes of the kept texts of which ``holds`` is true."""
+        ...
+
+    async def anywhere(self, holds: Callable[[str], bool]) -> bool:
+        """Whether ``holds`` is true of any stored text (as JSON, for records), of whatever scope: a copy in the
+        files is then no leftover."""
+        ...
+
+    async def purge(self) -> None:
+        """Afterwards the database's files hold nothing of what was removed. Takes as long as copying them.
+        Raises StoreBusyError while another process still reads an older state."""
+        ...
+
+
+class Receipts(Protocol):
+    """What was erased when, without its content."""
+
+    async def put(self, scope: Scope, receipt_id: str, payload: str, *, at: datetime) -> None:
+        """Adds or replaces by id. ``payload`` is a JSON object."""
+        ...
+
+    async def list(self, scope: Scope) -> list[str]:
+        """The payloads, newest first."""
         ...

@@ -37,9 +37,9 @@ from chromadb.api.collection_configuration import CreateCollectionConfiguration
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 
-from stores.base import VectorHit
 from stores.errors import DiskFullError, StoreBusyError, StoreClosedError, StoreCorruptError, StoreError
 from stores.hnsw_files import blank_unused
+from stores.indexes import VectorHit
 from stores.records import Scope
 from stores.shared_folder import DAMAGED, SharedFolder
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from stores.base import VectorHit, VectorIndex
 from stores.errors import StoreClosedError
+from stores.indexes import VectorHit, VectorIndex
 from stores.records import Scope
 
 

@@ -218,7 +218,8 @@ def test_a_move_supersedes_the_old_home_and_deletes_nothing(tmp_path: Path) -> N
         assert "Porto" in now[0]
         assert "The user lives in Berlin" not in now[:2]
         before = agent.recall("Where did I live before I moved?")
-        assert "The user lives in Berlin" in [found.memory.text for found in before[:2]]
+        assert before[0].memory.text == "I live in Berlin."
+        assert "The user lives in Berlin" in [found.memory.text for found in before[:3]]
         line = 'no longer true from 2026-02-23 on: \\"The user lives in Berlin'
         agent.ask("Where did I live before?")
         assert line in all_text(server.bodies[-1])
@@ -244,7 +245,7 @@ def test_a_judge_may_touch_only_what_it_was_shown_and_what_is_not_trusted_more(t
         ScriptedServer(facts=facts(fact("The user likes green tea", attribute="drink")), default="ok") as server,
         agent_on(server, tmp_path) as agent,
     ):
-        other = agent.remember("The user's boat is called Selkie")
+        other = agent.forget(agent.remember("The user's boat is called Selkie").id)  # so it is not shown
         server.verdicts = json.dumps(
             {"decisions": [{"new": 1, "reason": "r", "verdict": "supersede", "ids": [other.id, "nobody"]}]}
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,16 +45,17 @@ def live_as_the_first(scripted: ScriptedServer, folder: Path) -> list[str]:
         agent.note(f"the host says {SECRET}")
         agent.compact()
         agent.ask("thanks")
-        kept = agent.remember(f"the gate code is {SECRET}")
+        kept = agent.pin(agent.remember(f"the gate code is {SECRET}").id)
         agent.forget(agent.remember(f"the old gate code was {SECRET}0").id)
         agent.ingest([{"role": "user", "content": f"gate {SECRET}", "id": "1"}], session="imported")
+        agent.never("quince jam")
         assert agent.settle(20) == []
         ids = [kept.id, *(m.id for m in agent.memories()), *(m.id for m in agent.memories(kind="episode"))]
         ids += [entry.id for entry in agent.history()] + [s.id for s in agent.summaries()]
         return [*dict.fromkeys(ids), "1"]
 
 
-def calls(ids: list[str], texts: list[str]) -> dict[str, list[Call]]:
+def calls(ids: list[str], texts: list[str], elsewhere: Path) -> dict[str, list[Call]]:
     """What a hostile second user may try, by the facade's method."""
     refs = [*ids, *(id_[:6] for id_ in ids), *texts]
     sessions = ["s1", "imported", "s", *texts]
@@ -70,6 +72,25 @@ def calls(ids: list[str], texts: list[str]) -> dict[str, list[Call]]:
         "memories": [lambda a, k=k: a.memories(kind=k) for k in (None, "fact", "episode")],
         "forget": [lambda a, r=r: a.forget(r) for r in refs],
         "restore": [lambda a, r=r: a.restore(r) for r in refs],
+        "show": [lambda a, r=r: a.show(r) for r in refs],
+        "approve": [lambda a, r=r: a.approve(r) for r in refs],
+        "pin": [lambda a, r=r: a.pin(r) for r in refs],
+        "unpin": [lambda a, r=r: a.unpin(r) for r in refs],
+        "never": [lambda a, t=t: a.never(t) for t in ["gate", "code", "*"]],
+        "never_list": [lambda a: a.never_list()],
+        "allow": [lambda a, t=t: a.allow(t) for t in ["quince", "gate", "code", "*"]],
+        "private": [lambda a: a.private()],
+        "extract": [lambda a, s=s: a.extract(session=s, dry_run=True) for s in [None, *sessions]],
+        "erase": [
+            *(lambda a, r=r: a.erase(memory_id=r) for r in ids),
+            *(lambda a, r=r: a.erase(entry_id=r) for r in ids),
+            *(lambda a, t=t: a.erase(text=t, dry_run=True) for t in texts),
+            lambda a: a.erase(session="s1"),
+            lambda a: a.erase(text="gate code"),
+        ],
+        "receipts": [lambda a: a.receipts()],
+        "export": [lambda a: exported(a, elsewhere)],
+        "import_file": [lambda a: a.import_file(elsewhere / "export.zip")],
         "history": [lambda a, s=s: a.history(s) for s in [None, *sessions]],
         "compact": [lambda a: a.compact()],
         "undo": [lambda a: a.undo()],
@@ -104,6 +125,14 @@ def answers(agent: Agent, tried: list[Call]) -> Iterator[str]:
                 yield f"{type(error).__name__}: {error}"
 
 
+def exported(agent: Agent, folder: Path) -> str:
+    """All that an export holds."""
+    file = folder / "export.zip"
+    agent.export(file, with_secrets=True)
+    with zipfile.ZipFile(file) as archive:
+        return "\n".join(archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
+
+
 def shown(value: object) -> str:
     return json.dumps(value, default=repr, ensure_ascii=False) + repr(value)
 
@@ -111,11 +140,11 @@ def shown(value: object) -> str:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("user", ["u2", "U1", None])
 def test_no_call_gives_the_second_user_anything_of_the_first(
-    scripted: ScriptedServer, tmp_path: Path, user: str | None
+    scripted: ScriptedServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, user: str | None
 ) -> None:
     ids = live_as_the_first(scripted, tmp_path)
     before = len(scripted.bodies), len(scripted.summary_bodies)
-    tried = calls(ids, WORDS)
+    tried = calls(ids, WORDS, tmp_path_factory.mktemp("elsewhere"))
     public = {name for name, _ in inspect.getmembers(Agent, callable) if not name.startswith("_")} - {"close"}
     assert public == set(tried), "a public method is tried here, or it may leak"
     scripted.summary = "They talked."
@@ -153,5 +182,7 @@ def still_there(scripted: ScriptedServer, folder: Path) -> None:
         assert len(agent.memories(state="forgotten")) == 1
         assert [m.content for m in agent.history("imported")] == [f"gate {SECRET}"]
         assert any(SECRET in found.memory.text for found in agent.recall("gate code"))
+        assert agent.never_list() == ["quince jam"]
+        assert SECRET in agent.preview("hello").messages[0]["content"]
         result = next(m for m in agent.history() if m.overflow)
         assert SECRET in agent.read_output(result.id)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from memagent.agent.attaching import image_parts
@@ -22,6 +22,7 @@ from memagent.agent.memory_control import MemoryControl
 from memagent.agent.opened import Opened
 from memagent.agent.opening import open_with
 from memagent.agent.privacy import Privacy
+from memagent.agent.reply import Reply
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
@@ -32,7 +33,7 @@ from memagent.context.manifest import Manifest
 from memagent.context.render import build_exchange
 from memagent.context.view import Summary
 from memagent.errors import AgentClosedError, MemagentError, NotFoundError
-from memagent.events import Event, Finished, FinishReason, Notice, Usage
+from memagent.events import Event, Finished, Notice
 from memagent.llm.client import ChatModel
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
@@ -53,17 +54,6 @@ HAPPENED_KEPT = 50
 SAID_LATELY = 10
 """The model may keep what the person said in so many exchanges of the window."""
 NOT_KEPT = "as you ask, nothing of this message is remembered in other sessions"
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer. ``manifest`` explains the last prompt sent (None when nothing was sent)."""
-
-    text: str
-    finish_reason: FinishReason
-    usage: Usage
-    manifest: Manifest | None
-    events: tuple[Event, ...]
 
 
 class Assistant:

@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequenc
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from memagent.agent.assistant import Reply
 from memagent.agent.construction import Construction
 from memagent.agent.keeping_faces import AsyncKeepingFace, KeepingFace
 from memagent.agent.learning_control import Extraction
 from memagent.agent.memory_story import MemoryStory
 from memagent.agent.reading_back import Selection
 from memagent.agent.replaying import Replay
+from memagent.agent.reply import Reply
 from memagent.agent.upkeep import Checkup
 from memagent.context.assemble import Prompt
 from memagent.context.explain import PromptDiff, Whereabouts

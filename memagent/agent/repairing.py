@@ -15,7 +15,7 @@ from memagent.memory.episodes import memories_of, taken_back_by
 from memagent.memory.never import NeverPatterns
 from memagent.memory.passages import passages_of, searched_text
 from stores.errors import StoreCorruptError
-from stores.keeping import IndexState
+from stores.indexes import IndexState
 from stores.records import Mark, Memory, Message, Source
 
 BATCH = 500

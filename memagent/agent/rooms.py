@@ -19,19 +19,17 @@ from memagent.tools.definition import Tool
 from memagent.tools.running import Approve
 from stores.base import (
     BlobStore,
-    HistoryIndex,
+    Eraser,
     Jobs,
     Journal,
     Ledger,
-    LexicalIndex,
     Manifests,
     MemoryFinder,
     MemoryTable,
     NeverList,
-    Outbox,
-    VectorIndex,
+    Receipts,
 )
-from stores.keeping import Eraser, Receipts, Upkeep
+from stores.indexes import HistoryIndex, LexicalIndex, Outbox, Upkeep, VectorIndex
 from stores.records import Scope
 
 DATABASE_NAME = "memagent.db"

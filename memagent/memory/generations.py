@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stores.base import Generations
+from stores.indexes import Generations
 
 PROBES = (
     "The ferry to the island leaves at seven in the morning.",

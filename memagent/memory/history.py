@@ -16,8 +16,9 @@ from memagent.memory.hits import HistoryHit, Place, hit_of, ranked
 from memagent.memory.never import NeverPatterns
 from memagent.memory.passages import context_of, passages_of, searched_text, units_of
 from memagent.memory.recall import Recaller
-from stores.base import BlobStore, HistoryIndex, Journal, MemoryTable, NeverList, Passage, PassageHit
+from stores.base import BlobStore, Journal, MemoryTable, NeverList
 from stores.errors import BlobMissingError, StoreCorruptError
+from stores.indexes import HistoryIndex, Passage, PassageHit
 from stores.records import MemoryState, Message, Scope
 from stores.terms import document_terms, query_terms
 

@@ -20,8 +20,9 @@ from memagent.memory.embed import EmbeddingService
 from memagent.memory.episodes import memories_of, taken_back_by
 from memagent.memory.generations import others
 from memagent.memory.never import NeverPatterns
-from stores.base import Generations, Journal, MemoryFinder, MemoryTable, NeverList, Outbox, VectorIndex
+from stores.base import Journal, MemoryFinder, MemoryTable, NeverList
 from stores.errors import StoreCorruptError, StoreError
+from stores.indexes import Generations, Outbox, VectorIndex
 from stores.records import IndexTask, Mark, Memory, MemoryState, Message, Scope, Source
 
 POLL_SECONDS = 0.5

@@ -10,8 +10,9 @@ import numpy as np
 
 from memagent.errors import EmbedderError
 from memagent.memory.embed import EmbeddingService
-from stores.base import MemoryTable, Outbox, VectorIndex
+from stores.base import MemoryTable
 from stores.errors import StoreCorruptError, StoreError
+from stores.indexes import Outbox, VectorIndex
 from stores.records import IndexTask, MemoryKind, Scope
 
 EMBED_AT_ONCE = 16

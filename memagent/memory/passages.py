@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from stores.base import Passage
+from stores.indexes import Passage
 from stores.records import Message, MessageRole
 from stores.terms import document_terms
 

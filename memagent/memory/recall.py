@@ -33,7 +33,8 @@ from memagent.memory.rank import (
     strengths_of,
 )
 from memagent.memory.speakers import asked_of
-from stores.base import LexicalIndex, MemoryTable, Outbox, Talk, TalkPlace, VectorIndex
+from stores.base import MemoryTable, Talk, TalkPlace
+from stores.indexes import LexicalIndex, Outbox, VectorIndex
 from stores.records import Memory, MemoryKind, MemoryState, Scope
 from stores.sameness import normalised
 

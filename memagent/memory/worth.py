@@ -122,6 +122,8 @@ def scrap(text: str, *, subject: str, attribute: str) -> str | None:
         return "small talk"
     if not named and not _about_somebody(text):
         return "about nobody"
+    if _SOON_OVER.search(text) and not _NAME.search(text):
+        return "of the moment"
     if _NOT_ALONE.search(text):
         return "not understood alone"
     if not named and not _lasts(text):
@@ -174,6 +176,20 @@ _MOMENT = re.compile(
     r"|今天|现在|刚才|目前",
     re.IGNORECASE,
 )
+_SOON_OVER = re.compile(
+    r"\b(?:is|are|am|was) (?:not )?(?:a (?:bit|little) |so |very |really |feeling )?(?:late|delayed|cold|hot|warm|wet|"
+    r"dry|full|empty|quiet|loud|noisy|slow|worried|stressed|annoyed|excited|surprised|amused|hungry|thirsty|awake|"
+    r"asleep|tired|sleepy|bored|back|here|there|ready|at \d+ ?%)(?: again| today| now)?[.!]?$"
+    r"|\b(?:going|off|heading|about to go) to (?:bed|sleep|lunch|dinner|work|the (?:shop|store|gym))\b"
+    r"|\b(?:needs?|wants?|could use|craves?) (?:a |an |some |more )?(?:\w+ )?(?:coffee|tea|drink|water|snack|break|nap|"
+    r"rest|sleep|minute|moment|hug|holiday|food|lunch|dinner|pizza)\b"
+    r"|\bchang(?:ed|es) (?:his|her|their|my) mind\b|\b(?:mon|tues|wednes|thurs|fri)days?$"
+    r"|\b(?:will|['’]ll) (?:be|talk|write|chat|return|come) ?(?:back|again)?(?: tomorrow| later| soon)"
+    r"|\b(?:is|are|am) (?:relaxing|chilling|waiting|resting|listening|watching|scrolling|thinking|cooking|eating)\b"
+    r"|有点|好(?:累|困|饿|热|冷|烦|无聊)|(?:困|饿|累|渴)了|想(?:睡|喝|吃)",
+    re.IGNORECASE,
+)
+"""States and wishes that are over before the next day."""
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 
 

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stores.base import (
-    Generations,
-    HistoryIndex,
+    Eraser,
     Jobs,
     Journal,
     Ledger,
-    LexicalIndex,
     Manifests,
     MemoryFinder,
     MemoryTable,
     NeverList,
-    Outbox,
+    Receipts,
     Talk,
     Told,
 )
-from stores.keeping import Eraser, Receipts, Upkeep
+from stores.indexes import Generations, HistoryIndex, LexicalIndex, Outbox, Upkeep
 from stores.sql.database import Database, open_database
 from stores.sql.erasing import SqlEraser
 from stores.sql.finding import SqlMemoryFinder

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 
-from stores.base import Passage, PassageHit
+from stores.indexes import Passage, PassageHit
 from stores.records import Scope
 from stores.sql.database import Database, Turn, batches, take_turn
 from stores.sql.lexical import COMMON_SHARE, CONSIDERED_TERMS, QUERY_TERMS, choose_terms, tsvector_of

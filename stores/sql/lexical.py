@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection, bindparam, select, text
 
-from stores.base import LexicalHit
+from stores.indexes import LexicalHit
 from stores.records import Scope
 from stores.sql.database import Database
 from stores.sql.schema import scopes

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, not_, select, text, update
 from sqlalchemy.exc import DatabaseError
 
-from stores.keeping import IndexState
+from stores.indexes import IndexState
 from stores.records import Memory, MemoryState, Scope
 from stores.sql.database import Database, Turn, batches, take_turn
 from stores.sql.history import passage_terms_of

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stores.base import Passage
 from stores.errors import StoreBusyError
+from stores.indexes import Passage
 from stores.records import MarkKind, Message, MessageRole, Source
 from stores.sql import SqlStores, open_sql
 from stores.terms import document_terms

@@ -13,7 +13,7 @@ import pytest
 from alembic import command
 from alembic.config import Config
 
-from stores.base import Passage
+from stores.indexes import Passage
 from stores.records import Scope
 from stores.sql import SqlStores, open_sql
 from stores.sql.engines import WRITE, make_engine, url_of

@@ -14,9 +14,9 @@ from chromadb.config import Settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stores.base import VectorIndex
 from stores.chroma import ChromaVectorIndex
 from stores.errors import StoreClosedError, StoreCorruptError, StoreError
+from stores.indexes import VectorIndex
 from stores.records import Scope
 from tests.contract.samples import U1, U2, WEIRD_SCOPES, angle, vector
 from tests.contract.vector_worker import spread, start

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import psycopg
 
-from stores.base import Passage
 from stores.errors import StoreError
+from stores.indexes import Passage
 from stores.sql import open_sql
 from tests.contract.samples import U1, memory, message
 
