@@ -256,3 +256,21 @@ def test_coroutines_can_do_it_too(tmp_path: Path) -> None:
     with ScriptedServer(default="ok") as server:
         asyncio.run(_erase(server, tmp_path))
     assert nowhere(tmp_path)
+
+
+def test_a_private_session_stays_private_and_a_pinned_fact_leaves_the_prompt(tmp_path: Path) -> None:
+    with ScriptedServer(default="ok") as server, agent_on(server, tmp_path, session="one") as agent:
+        agent.private(True)
+        agent.ask(SECRET)
+        agent.erase(session="one")
+        assert agent.private() is True
+        agent.new_session()
+        agent.pin(agent.remember("The vault of the user opens with xylocarp").id)
+        agent.ask("hello")
+        assert "xylocarp" in sent(server)
+        assert agent.erase(text="opens with xylocarp").found == ()
+        reply = agent.ask("hello again")
+        assert "xylocarp" not in sent(server)
+        assert reply.manifest
+        assert reply.manifest.prefix_break
+        assert nowhere(tmp_path)

@@ -10,11 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from memagent.agent.attaching import image_parts
-from memagent.agent.compacting import Compactor
-from memagent.agent.composing import Composer
 from memagent.agent.context_control import ContextControl
 from memagent.agent.explaining import Explainer
-from memagent.agent.helper_calls import HelperModel
 from memagent.agent.importing import host_note, ingested
 from memagent.agent.keeping import Keeping
 from memagent.agent.learning import Learner
@@ -23,10 +20,9 @@ from memagent.agent.looking_back import LookingBack
 from memagent.agent.loop import Answer, ExchangeRun, Question
 from memagent.agent.memory_control import MemoryControl
 from memagent.agent.opened import Opened
-from memagent.agent.overflowing import Overflowing
+from memagent.agent.opening import open_with
 from memagent.agent.privacy import Privacy
 from memagent.agent.reply import Reply
-from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.sessions import LAST, Sessions
@@ -39,7 +35,6 @@ from memagent.context.view import Summary
 from memagent.errors import AgentClosedError, MemagentError, NotFoundError
 from memagent.events import Event, Finished, Notice
 from memagent.llm.client import ChatModel
-from memagent.llm.tokens import TokenCounter
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
 from memagent.tools.definition import Tool
@@ -106,7 +101,7 @@ class Assistant:
             ready=self._ready,
             asking=self._asking,
         )
-        self.keeping = Keeping(rooms, begin=self._check_open, quiet=self._quiet, settle=self._settle)
+        self.keeping = Keeping(rooms, begin=self._check_open, quiet=self._quiet, settle=self._settle_indexes)
         self.explainer = Explainer(rooms, session_id=lambda: self._session_id, begin=self._check_open)
         self._tools = self._own_tools()
 
@@ -141,7 +136,7 @@ class Assistant:
         """The task that opens the model; a new one when the last failed: a server may have come up."""
         task = self._opening
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
-            task = self._opening = asyncio.create_task(self._open())
+            task = self._opening = asyncio.create_task(open_with(self._rooms, self._tools, self._learner))
             task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
         return task
 
@@ -238,12 +233,13 @@ class Assistant:
     async def _quiet(self) -> AsyncGenerator[None]:
         async with self._one_at_a_time:
             await self._stop_compacting()
+            await self._learner.pause(interrupt=True)
             await asyncio.gather(*self._background, return_exceptions=True)
             try:
                 yield
             finally:
-                if self._view is not None:
-                    await self._view.refresh()
+                self._learner.resume()
+                await self._refresh_view()
 
     async def cancel(self) -> bool:
         """Stops the answer that is being given, if any; what was said is kept. Says whether there was one."""
@@ -304,6 +300,9 @@ class Assistant:
         open, [] when nothing is."""
         self._check_open()
         return await self._settle(timeout_seconds, indexes_only=indexes_only)
+
+    async def _settle_indexes(self, timeout_seconds: float | None) -> list[str]:
+        return await self._settle(timeout_seconds, indexes_only=True)
 
     async def _settle(self, timeout_seconds: float | None, *, indexes_only: bool = False) -> list[str]:
         self._begin_indexing()
@@ -415,35 +414,6 @@ class Assistant:
         await asyncio.wait([self._opening])
         if not self._opening.cancelled() and self._opening.exception() is None:
             await self._opening.result().model.close()
-
-    async def _open(self) -> Opened:
-        model = await self._rooms.open_model()
-        profile = model.profile
-        counter = TokenCounter(profile.encoding, profile.exact, profile.image_tokens)
-        own = self._tools if profile.calls_tools else {}
-        schemas = tuple(t.schema() for name, t in own.items() if name not in self._rooms.host_tools)
-        offer = replace(self._rooms.offer, own_tools=schemas)
-        tools = {**own, **self._rooms.host_tools}
-        if profile.notice:
-            self._rooms.notices.append(profile.notice)
-        composer = Composer(self._rooms, model, counter, offer)
-        try:
-            await composer.learn()
-        except BaseException:
-            await model.close()
-            raise
-        helper = HelperModel(self._rooms, model, counter)
-        self._learner.start(helper, composer, profile)
-        return Opened(
-            model=model,
-            counter=counter,
-            composer=composer,
-            compactor=Compactor(self._rooms, composer, helper, counter),
-            learner=self._learner,
-            reviser=Reviser(self._rooms, composer, counter),
-            overflowing=Overflowing(self._rooms, counter, lambda: composer.budget, tools),
-            tools=tools,
-        )
 
     async def _opened(self) -> Opened:
         self._check_open()

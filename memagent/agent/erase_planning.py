@@ -27,6 +27,8 @@ from stores.errors import BlobMissingError, StoreCorruptError
 from stores.records import Mark, MarkKind, Memory, MemoryKind, Message, Source
 
 BATCH = 500
+_WORDLESS = (MarkKind.ERASED, MarkKind.PRIVATE, MarkKind.NOT_REMEMBERED)
+"""Marks that hold no words, and say what is to hold for the session from then on."""
 ERASE = "erase"
 """The kind of the job."""
 
@@ -153,7 +155,7 @@ class ErasePlanner:
         else:
             session_id = await Sessions(self._rooms).find(target.session or "")
             for entry in await self._stores.journal.read(self._scope, session_id):
-                if entry.id and not (isinstance(entry, Mark) and entry.what is MarkKind.ERASED):
+                if not (isinstance(entry, Mark) and entry.what in _WORDLESS):
                     found.take(entry, "of the session")
 
     async def _entry(self, entry_id: str, session: str | None) -> Message | Mark:

@@ -48,14 +48,14 @@ async def ingested(
         new_id=rooms.new_id,
         open_exchange_id=view.unanswered_exchange_id,
     )
-    entries = await opened.overflowing.keep_imported(_discreet(entries, private=private))
+    entries = await opened.overflowing.keep_imported(discreet(entries, private=private))
     for start in range(0, len(entries), INGEST_BATCH):
         await rooms.stores.journal.append(rooms.scope, entries[start : start + INGEST_BATCH])
     await opened.compactor.without_model(view)
     return len(entries)
 
 
-def _discreet(entries: Sequence[Message], *, private: bool) -> list[Message]:
+def discreet(entries: Sequence[Message], *, private: bool) -> list[Message]:
     """The entries, those marked that are not to be remembered: in a private session all, else the exchanges in
     which the person asked for it, and those before them where they said so."""
     order = list(dict.fromkeys(entry.exchange_id for entry in entries))

@@ -48,13 +48,14 @@ class Reader:
         return Batch(tuple(said), tuple(earlier[-EARLIER:]))
 
     async def still_allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Those of the facts whose messages the person has not taken back while a model read them."""
+        """Those of the facts whose messages the person has not taken back or erased while a model read them."""
         await self._rooms.indexer.catch_up(self._rooms.scope)
         entries = await self._rooms.stores.journal.get(
             self._rooms.scope, list({source.entry_id for draft in drafts for source in draft.sources})
         )
         forgotten = await self._forgotten([entry for entry in entries if isinstance(entry, Message)])
-        return [draft for draft in drafts if not forgotten & {(s.session_id, s.entry_id) for s in draft.sources}]
+        gone = forgotten | {(entry.session_id, entry.id) for entry in entries if entry.erased}
+        return [draft for draft in drafts if not gone & {(s.session_id, s.entry_id) for s in draft.sources}]
 
     async def _messages(self, session_id: str, exchange_ids: Sequence[str]) -> list[Message]:
         """From a little before the first exchange to the end of the last."""

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from memagent.agent.rooms import Rooms
-from memagent.memory.episodes import memories_of
+from memagent.memory.episodes import memories_of, taken_back_by
+from memagent.memory.never import NeverPatterns
 from memagent.memory.passages import passages_of, searched_text
 from stores.errors import StoreCorruptError
 from stores.indexes import IndexState
-from stores.records import Memory, Message
+from stores.records import Mark, Memory, Message, Source
 
 BATCH = 500
 
@@ -59,16 +60,31 @@ class Repairer:
 
     async def _memories(self, *, repair: bool) -> IndexReport:
         wanted, missing = 0, 0
+        never = NeverPatterns(await self._stores.never.list(self._scope))
+        taken_back = await self._taken_back()
         position, cursor = 0, await self._stores.memories.cursor(self._scope)
         while entries := await self._stores.journal.since(self._scope, position, limit=BATCH):
             position = entries[-1].position
-            made = {memory.id: memory for memory in memories_of(entries, self._rooms.clock())}
+            made = {memory.id: memory for memory in memories_of(entries, self._rooms.clock(), never)}
             known = {memory.id for memory in await self._stores.memories.get(self._scope, list(made))}
-            lacking: list[Memory] = [memory for id_, memory in made.items() if id_ not in known]
+            lacking: list[Memory] = [
+                memory for id_, memory in made.items() if id_ not in known and taken_back.isdisjoint(memory.sources)
+            ]
             wanted, missing = wanted + len(made), missing + len(lacking)
             if lacking and repair:
                 await self._stores.memories.put_episodes(self._scope, lacking, cursor=cursor)
         return IndexReport(what="memories of what was said", wanted=wanted, missing=missing)
+
+    async def _taken_back(self) -> set[Source]:
+        """What the person said later is not to be remembered."""
+        found: set[Source] = set()
+        position = 0
+        while entries := await self._stores.journal.since(self._scope, position, limit=BATCH):
+            position = entries[-1].position
+            for entry in entries:
+                if isinstance(entry, Mark):
+                    found.update(Source(session_id=s, entry_id=i) for s, i in taken_back_by(entry))
+        return found
 
     async def _memory_words(self, *, repair: bool) -> IndexReport:
         state = await self._stores.upkeep.memory_words(self._scope)

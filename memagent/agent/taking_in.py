@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memagent.agent.archive import ArchiveError, is_export
 from memagent.agent.foreign import Conversation, TranscriptError, conversations
+from memagent.agent.importing import discreet
 from memagent.agent.restoring import Imported, Restorer
 from memagent.agent.rooms import Rooms
 from memagent.agent.transcripts import transcript_entries
@@ -41,7 +42,7 @@ class Taker:
         return await self._journal(kind, sessions, sum(one.left_out for one in found))
 
     def _entries(self, conversation: Conversation) -> list[Message]:
-        return transcript_entries(
+        entries = transcript_entries(
             conversation.messages,
             session_id=conversation.session_id,
             zone=self._rooms.zone,
@@ -49,6 +50,7 @@ class Taker:
             new_id=self._rooms.new_id,
             open_exchange_id=None,
         )
+        return discreet(entries, private=False)
 
     async def _journal(self, kind: str, sessions: dict[str, list[Message]], left_out: int) -> Imported:
         journal, scope = self._rooms.stores.journal, self._rooms.scope

@@ -29,7 +29,7 @@ def older(file: Path, *, filler: int = 0) -> None:
     asyncio.run(fill())
     with sqlite3.connect(file) as connection:
         connection.execute("DROP TABLE receipts")
-        connection.execute("UPDATE alembic_version SET version_num = '0005'")
+        connection.execute("UPDATE alembic_version SET version_num = '0006'")
     connection.close()
 
 
@@ -54,7 +54,7 @@ def test_an_older_database_is_copied_first(sqlite_file: Path) -> None:
     assert copy.stat().st_mode & 0o777 == 0o600
     assert not stale.exists()
     with sqlite3.connect(copy) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0005",)
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0006",)
         assert connection.execute("SELECT count(*) FROM entries").fetchone() == (1,)
     connection.close()
     times = copy.stat().st_mtime_ns
@@ -82,7 +82,7 @@ def test_without_room_for_the_copy_nothing_is_changed(sqlite_file: Path) -> None
     assert "Nothing was changed" in done.stdout
     assert sorted(f.name for f in sqlite_file.parent.iterdir() if "before" in f.name) == []
     with sqlite3.connect(sqlite_file) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0005",)
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0006",)
     connection.close()
     assert count(sqlite_file) == 101
 
