@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memagent import Agent
+from memagent import Agent, Settings
 from memagent.context.budget import Budget, reply_reserve
 from memagent.events import Notice
 from memagent.llm.margin import FEW_SAMPLES, Sample, counted, learned_margin, server_cut
@@ -296,7 +296,7 @@ def test_within_an_exchange_the_margin_does_not_move(tmp_path: Path) -> None:
 def test_a_new_process_starts_with_it_another_model_or_endpoint_does_not(tmp_path: Path) -> None:
     double = counting(lambda count: round(count * 1.8))
     with ScriptedServer(default=double) as server:
-        with agent_on(server, tmp_path) as agent:
+        with agent_on(server, tmp_path, settings=Settings(extract="off")) as agent:  # learning asks the model, too
             talk(agent, 10)
         with agent_on(server, tmp_path) as again:
             known = again.preview("hello").manifest

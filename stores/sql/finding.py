@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, bindparam, select
+from sqlalchemy import ColumnElement, Connection, bindparam, literal_column, select
 
 from stores.records import Memory, MemoryKind, MemoryState, Pin, Scope, Source
 from stores.sameness import words_key
 from stores.sql.database import Database, batches
 from stores.sql.schema import memories, memory_sources, memory_versions
 
-# Said as the indexes say it, which are over what is no episode.
-_NO_EPISODE = memories.c.kind != MemoryKind.EPISODE.value
+# Literals, as the partial indexes have them: SQLite uses those only where it can prove their condition, which it
+# cannot with parameters.
+_NO_EPISODE = memories.c.kind != literal_column("'episode'")
+_IN_PROFILE = memories.c.pin != literal_column("'none'")
 _OF_ENTRIES = (
     select(memories.c.number, memories.c.said_at, memories.c.payload, memory_sources.c.session_id)
     .add_columns(memory_sources.c.entry_id)
@@ -48,11 +50,10 @@ class SqlMemoryFinder:
         return await self._found(scope, *conditions)
 
     async def pinned(self, scope: Scope, pin: Pin = Pin.PINNED) -> list[Memory]:
-        # the second condition is what the index is over
         return await self._found(
             scope,
             memories.c.pin == pin.value,
-            memories.c.pin != Pin.NONE.value,
+            _IN_PROFILE,
             memories.c.state == MemoryState.ACTIVE.value,
         )
 
@@ -81,11 +82,13 @@ class SqlMemoryFinder:
         )
 
     async def _found(self, scope: Scope, *conditions: ColumnElement[bool]) -> list[Memory]:
-        query = (
-            select(memories.c.payload)
-            .where(memories.c.scope == scope, *conditions)
-            .order_by(memories.c.said_at, memories.c.number)
+        # sorted here: asked for an order, SQLite walks the whole scope by time instead of using the narrow index
+        query = select(memories.c.said_at, memories.c.number, memories.c.payload).where(
+            memories.c.scope == scope, *conditions
         )
-        return await self._database.read(
-            lambda connection: [Memory.model_validate_json(payload) for payload in connection.execute(query).scalars()]
-        )
+
+        def work(connection: Connection) -> list[Memory]:
+            rows = sorted(connection.execute(query), key=lambda row: (row.said_at, row.number))
+            return [Memory.model_validate_json(row.payload) for row in rows]
+
+        return await self._database.read(work)

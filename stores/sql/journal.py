@@ -28,7 +28,7 @@ _LAST_CUT = (
 )
 _LAST_MARK = (
     select(*_COLUMNS)
-    .where(*_IN_SESSION, entries.c.what == bindparam("what"))
+    .where(*_IN_SESSION, entries.c.what == bindparam("what", literal_execute=True))
     .order_by(entries.c.sequence.desc())
     .limit(1)
 )

@@ -151,6 +151,7 @@ async def _as_before(location: str) -> None:
     engine = create_engine(url_of(location))
     with engine.begin() as connection:
         connection.execute(text("UPDATE memories SET payload = :old"), {"old": old})
+        connection.execute(text("DROP INDEX entries_private"))
         for name in ("by_session", "by_text", "by_subject", "pinned", "by_speaker"):
             connection.execute(text(f"DROP INDEX memories_{name}"))
         tables = ("memory_sources", "memory_versions", "jobs", "never_patterns", "generations", "told", "receipts")

@@ -45,6 +45,9 @@ def upgrade() -> None:
     by_text, by_subject = ["scope", "text_key"], ["scope", "subject_key", "attribute_key"]
     op.create_index("memories_by_text", "memories", by_text, sqlite_where=facts, postgresql_where=facts)
     op.create_index("memories_by_subject", "memories", by_subject, sqlite_where=facts, postgresql_where=facts)
+    private = sa.text("what = 'private'")
+    place = ["scope", "session_id", "sequence"]
+    op.create_index("entries_private", "entries", place, sqlite_where=private, postgresql_where=private)
     pinned = sa.text("pin <> 'none'")
     op.create_index("memories_pinned", "memories", ["scope", "pin"], sqlite_where=pinned, postgresql_where=pinned)
 
