@@ -64,6 +64,8 @@ class Assistant:
         self._session_id = session_id or rooms.new_id()
         self._opening: asyncio.Task[Opened] | None = None
         self._view: SessionView | None = None
+        self._imported: SessionView | None = None
+        """Of the session that lines were imported into last, where that is not shown."""
         self._one_at_a_time = asyncio.Lock()
         self._running: ExchangeRun | None = None
         self._no_memory = False
@@ -372,9 +374,10 @@ class Assistant:
         target = checked_name("session", session_id) or self._session_id
         async with self._one_at_a_time:
             view = self._view if target == self._session_id else None
+            if view is None and self._imported is not None and self._imported.session_id == target:
+                view = self._imported  # a line at a time, the session is not read anew for each
             if view is None:
-                opened = await self._opened()
-                view = opened.composer.new_view(target)
+                view = self._imported = (await self._opened()).composer.new_view(target)
             private = await self._privacy.holds(target)
             count = await ingested(self._rooms, await self._opened(), view, messages, private=private)
         self._index_later()
