@@ -66,6 +66,10 @@ def test_command(shell: Shell, command: str) -> None:
         command = command.replace("ID", memory_id)
         if "restore" in command:
             shell.run("memory", "forget", memory_id)
+    if "everything.zip" in command:
+        (shell.cwd / "everything.zip").unlink(missing_ok=True)
+    if "import everything" in command:
+        shell.run("export", "everything.zip")
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
         input="hello\n", capture_output=True, text=True, env=shell.env, cwd=shell.cwd, timeout=100,
