@@ -102,10 +102,6 @@ class Generations(Protocol):
         """Keeps a generation's probe and returns it; the kept one where there is one already."""
         ...
 
-    async def remove(self, name: str) -> None:
-        """Forgets a generation. An unknown one is ignored."""
-        ...
-
 
 class Outbox(Protocol):
     """Which memories' vectors have still to reach the vector index, and the write epoch. The memory

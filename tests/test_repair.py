@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memagent.agent.upkeep import Checkup
+from memagent.agent.data.upkeep import Checkup
 from stores.chroma import ChromaVectorIndex
 from stores.records import scope_of
 from tests.agents import agent_on

@@ -11,9 +11,9 @@ from typing import Any
 
 from memagent.agent.attaching import image_parts
 from memagent.agent.context_control import ContextControl
+from memagent.agent.data.control import DataControl
 from memagent.agent.explaining import Explainer
-from memagent.agent.importing import host_note, ingested
-from memagent.agent.keeping import Keeping
+from memagent.agent.ingesting import host_note, ingested
 from memagent.agent.learning import Learner
 from memagent.agent.learning_control import LearningControl
 from memagent.agent.looking_back import LookingBack
@@ -103,7 +103,7 @@ class Assistant:
             ready=self._ready,
             asking=self._asking,
         )
-        self.keeping = Keeping(rooms, begin=self._check_open, quiet=self._quiet, settle=self._settle_indexes)
+        self.data = DataControl(rooms, begin=self._check_open, quiet=self._quiet, settle=self._settle_indexes)
         self.explainer = Explainer(rooms, session_id=lambda: self._session_id, begin=self._check_open)
         self._tools = self._own_tools()
 
@@ -132,7 +132,7 @@ class Assistant:
             self._indexing = True
             self._rooms.indexer.start()
             self._later(self._rooms.indexer.catch_up(self._rooms.scope))
-            self._later(self.keeping.resume())
+            self._later(self.data.resume())
 
     def _begin_opening(self) -> asyncio.Task[Opened]:
         """The task that opens the model; a new one when the last failed: a server may have come up."""

@@ -11,13 +11,13 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from memagent.agent.construction import Construction
-from memagent.agent.keeping_faces import AsyncKeepingFace, KeepingFace
+from memagent.agent.data.faces import AsyncDataFace, DataFace
+from memagent.agent.data.upkeep import Checkup
 from memagent.agent.learning_control import Extraction
 from memagent.agent.memory_story import MemoryStory
 from memagent.agent.reading_back import Selection
 from memagent.agent.replaying import Replay
 from memagent.agent.reply import Reply
-from memagent.agent.upkeep import Checkup
 from memagent.context.assemble import Prompt
 from memagent.context.explain import PromptDiff, Whereabouts
 from memagent.context.manifest import Manifest
@@ -30,7 +30,7 @@ from stores.records import Memory, MemoryKind, MemoryState, Message, Session
 T = TypeVar("T")
 
 
-class Agent(Construction, KeepingFace):
+class Agent(Construction, DataFace):
     """A memory-centric agent, synchronous. Also a context manager. Safe to use from several threads; one
     message is answered at a time."""
 
@@ -208,7 +208,7 @@ class Agent(Construction, KeepingFace):
         """What is kept where, which of this user's stored outputs nothing refers to any more and why (``collect``
         removes those), and whether memories, words and vectors are what the journal says (``repair`` makes anew
         exactly what is not). Raises StoreError."""
-        return self._call(self._assistant.keeping.checkup(collect, repair))
+        return self._call(self._assistant.data.checkup(collect, repair))
 
     def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """The manifests of a session's newest prompts (this session's by default), newest first."""
@@ -253,7 +253,7 @@ class Agent(Construction, KeepingFace):
         self._call(self._assistant.close())
 
 
-class AsyncAgent(Construction, AsyncKeepingFace):
+class AsyncAgent(Construction, AsyncDataFace):
     """A memory-centric agent for coroutines, in any event loop. Every method does what its namesake of
     `Agent` does."""
 
@@ -414,7 +414,7 @@ class AsyncAgent(Construction, AsyncKeepingFace):
 
     async def checkup(self, *, collect: bool = False, repair: bool = False) -> Checkup:
         """See `Agent.checkup`."""
-        return await self._call(self._assistant.keeping.checkup(collect, repair))
+        return await self._call(self._assistant.data.checkup(collect, repair))
 
     async def manifests(self, session: str | None = None, *, limit: int | None = 20) -> list[Manifest]:
         """See `Agent.manifests`."""

@@ -231,7 +231,8 @@ async def sitting(
 ) -> AsyncGenerator[Sitting]:
     """An agent in a folder of its own. Recall is on, everything else is as it comes."""
     desk, clock = Desk(), clock or FakeClock()
-    settings = load_settings(data_dir=folder, user=USER, zone="UTC", instructions=INSTRUCTIONS)
+    # what helpers take here is summarising: the scripted helper would answer a request for facts with a summary
+    settings = load_settings(data_dir=folder, user=USER, zone="UTC", instructions=INSTRUCTIONS, extract="off")
     assistant = await build_assistant(
         settings=settings,
         session=SESSION,

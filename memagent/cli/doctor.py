@@ -12,7 +12,7 @@ from memagent.cli import options as opt
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from memagent.agent.upkeep import Checkup
+    from memagent.agent.data.upkeep import Checkup
 
 
 def doctor(

@@ -167,19 +167,19 @@ def never(
     user: opt.User = None,
 ) -> None:
     """Never remember what holds these words; shows what is remembered of it already."""
-    from memagent.cli import consent, render
+    from memagent.cli import never_views, render
 
     if (pattern is None) != list_them or (remove and pattern is None):
         raise typer.BadParameter("give a PATTERN, or --list")
     with opt.look_up(data_dir, user) as agent:
         if pattern is None:
-            render.show(agent.never_list(), as_json=as_json, view=consent.patterns_view)
+            render.show(agent.never_list(), as_json=as_json, view=never_views.patterns_view)
         elif remove:
             agent.allow(pattern)
-            render.show(agent.never_list(), as_json=as_json, view=consent.patterns_view)
+            render.show(agent.never_list(), as_json=as_json, view=never_views.patterns_view)
         else:
             found = agent.never(pattern)
-            render.show(found, as_json=as_json, view=lambda memories: consent.never_view(pattern, memories))
+            render.show(found, as_json=as_json, view=lambda memories: never_views.never_view(pattern, memories))
 
 
 @app.command()

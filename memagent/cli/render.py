@@ -3,6 +3,7 @@ terminal commands or markup."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -137,9 +138,11 @@ def models_table(models: Sequence[Mapping[str, object]]) -> RenderableType:
 
 def memory_of(agent: Agent, beginning: str) -> Memory:
     """The memory with this id, or the only one whose id begins so. Raises NotFoundError."""
+    if beginning:
+        with contextlib.suppress(NotFoundError):  # a whole id is looked up, not looked for among all
+            return agent.show(beginning).memory
     memories = agent.memories(kind=None)
-    exact = [memory for memory in memories if memory.id == beginning]
-    found = exact or [memory for memory in memories if beginning and memory.id.startswith(beginning)]
+    found = [memory for memory in memories if beginning and memory.id.startswith(beginning)]
     if len(found) == 1:
         return found[0]
     if found:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memagent.cli import consent, erase, explained, render, slash_memory
+from memagent.cli import erase, explained, never_views, render, slash_memory
 from memagent.cli.stream import compacted_line
 from memagent.errors import MemagentError
 from stores.records import Memory
@@ -108,9 +108,9 @@ def _private(agent: Agent, console: Console, wanted: str) -> None:
 
 def _never(agent: Agent, console: Console, pattern: str) -> None:
     if not pattern:
-        console.print(consent.patterns_view(agent.never_list()))
+        console.print(never_views.patterns_view(agent.never_list()))
         return
-    console.print(consent.never_view(pattern, agent.never(pattern)))
+    console.print(never_views.never_view(pattern, agent.never(pattern)))
 
 
 def _erase(agent: Agent, console: Console, argument: str) -> None:

@@ -13,8 +13,8 @@ from memagent.cli import options as opt
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from memagent.agent.exporting import Exported
-    from memagent.agent.restoring import Imported
+    from memagent.agent.data.exporting import Exported
+    from memagent.agent.data.restoring import Imported
 
 _IMPORTED = "An export of memagent, ChatGPT or Claude, or JSON lines of messages."
 

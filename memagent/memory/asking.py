@@ -23,7 +23,7 @@ _SMALL_TALK = re.compile(
     r"|[嗯哈呵哦啊好对行吧啦了吗呢你我您的]+",
     re.IGNORECASE,
 )
-ASK_ENDS = ("?", "？", "؟")
+_ASK_ENDS = ("?", "？", "؟")
 
 
 def content_of(query: str) -> str:
@@ -44,4 +44,4 @@ def says_something(query: str) -> bool:
 
 def asks(text: str) -> bool:
     """Whether a text is a question by its end: it has the words of its answer and states nothing."""
-    return text.rstrip().endswith(ASK_ENDS)
+    return text.rstrip().endswith(_ASK_ENDS)

@@ -9,7 +9,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from memagent import prompts
-from memagent.memory.passages import ECHO_TOOLS, QUESTION_ENDS, Snippet, Units, best_snippet
+from memagent.memory.asking import asks
+from memagent.memory.passages import ECHO_TOOLS, Snippet, Units, best_snippet
 from stores.records import Message, MessageRole
 
 FUSION_K = 10
@@ -114,7 +115,7 @@ def _weights(units: Iterable[Units]) -> dict[str, float]:
 def _weight(entry: Message) -> float:
     if entry.role is MessageRole.TOOL:
         return ECHO_WEIGHT if entry.name in ECHO_TOOLS else 1.0
-    return QUESTION_WEIGHT if entry.content.rstrip().endswith(QUESTION_ENDS) else 1.0
+    return QUESTION_WEIGHT if asks(entry.content) else 1.0
 
 
 def _chosen(found: Sequence[Found], limit: int) -> list[Found]:

@@ -190,7 +190,7 @@ class Indexer:
         while True:
             busy = False
             try:
-                if not await self._embedding.wait():
+                if self._embedding.generation is None and not await self._embedding.wait():
                     self._notify(f"the embedder cannot be loaded ({self._embedding.failure}); recall is by words only")
                     return
                 async with self._batch:

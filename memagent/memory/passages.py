@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from memagent.memory.asking import asks
 from stores.indexes import Passage
 from stores.records import Message, MessageRole
 from stores.terms import document_terms
@@ -27,7 +28,6 @@ UNIT_CHARS = 90
 ECHO_TOOLS = frozenset({"search_history", "recall", "read_output", "expand_summary"})
 """memagent's own tools that say again what the history holds anyway."""
 
-QUESTION_ENDS = ("?", "？", "؟")
 # Best first: where a text may be cut, and what is left before the cut.
 _CUTS = (("\n\n",), ("\n",), (". ", "! ", "? ", "。", "！", "？"), ("; ", ", ", ",", "；", "，", "、"), (" ", "\t"))
 _UNIT_ENDS = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？；])")
@@ -69,7 +69,7 @@ def context_of(entry: Message, earlier: Sequence[Message]) -> str:
         return f"{call.name} {_readable(call.arguments)}"[:CONTEXT_CHARS] if call else entry.name or ""
     other = {MessageRole.USER: MessageRole.ASSISTANT, MessageRole.ASSISTANT: MessageRole.USER}.get(entry.role)
     asked = next((message.content for message in reversed(earlier) if message.role is other), "").rstrip()
-    return asked[-CONTEXT_CHARS:].lstrip() if asked.endswith(QUESTION_ENDS) else ""
+    return asked[-CONTEXT_CHARS:].lstrip() if asks(asked) else ""
 
 
 def _readable(arguments: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from memagent.memory.asking import asks
 from stores.terms import document_terms, query_terms
 
 _ISO_DATE = re.compile(r"\b(?:\d{4}-\d{2}(?:-\d{2})?|(?:19|20)\d{2})\b")
@@ -62,7 +63,6 @@ _ABOUT_THE_TALK = re.compile(
     r"|^用户(?:说|问|打招呼|感谢|表示|想知道|询问)",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(r"[?？؟]\s*$")
 _PERSONAL = re.compile(r"\b(?:my|our|mein\w*|unser\w*|mi|mis|mon|ma|mes)\b|我的?|我们", re.IGNORECASE)
 _YES_OR_NO = re.compile(
     r"^\W*(?:(?:so|and|but|ok|okay|hey|well)\W+)?(?:am|is|are|was|were|do|does|did|have|has|had|can|could|will|would|"
@@ -88,15 +88,10 @@ def content(text: str) -> frozenset[str]:
     return frozenset(query_terms(_ISO_DATE.sub(" ", text))) - _NOTHING
 
 
-def is_question(text: str) -> bool:
-    """Whether it ends as a question."""
-    return _QUESTION.search(text) is not None
-
-
 def states(sentence: str) -> bool:
     """Whether a sentence may state something of the speaker: no question, unless something of the speaker's is
     taken for granted in it ("Where can I buy food for my cat?"), which a yes-or-no question does not do."""
-    if not is_question(sentence):
+    if not asks(sentence):
         return True
     return _PERSONAL.search(sentence) is not None and _YES_OR_NO.search(sentence) is None
 
@@ -111,7 +106,7 @@ def scrap(text: str, *, subject: str, attribute: str) -> str | None:
     """Why a fact is not worth keeping whoever said it; None if it may be. Where nobody could say what it is about,
     more is asked of it: what merely happened, at no date and to nobody with a name, is found as an episode."""
     named = bool(subject and attribute)
-    if is_question(text):
+    if asks(text):
         return "a question"
     if attribute in _PASSING:
         return "of the moment"

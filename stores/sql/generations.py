@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, select, text
+from sqlalchemy import Connection, select, text
 
 from stores.sql.database import Database
 from stores.sql.schema import generations
@@ -29,9 +29,3 @@ class SqlGenerations:
             return bytes(connection.execute(kept).scalar_one())
 
         return await self._database.write(work)
-
-    async def remove(self, name: str) -> None:
-        def work(connection: Connection) -> None:
-            connection.execute(delete(generations).where(generations.c.name == name))
-
-        await self._database.write(work)

@@ -13,9 +13,6 @@ async def test_a_generation_keeps_its_first_probe(stores: SqlStores) -> None:
     assert await stores.generations.add("mini/1", b"other") == b"\x00\xff"
     assert await stores.generations.add("e5/1", b"x") == b"x"
     assert await stores.generations.list() == {"mini/1": b"\x00\xff", "e5/1": b"x"}
-    await stores.generations.remove("mini/1")
-    await stores.generations.remove("nobody")
-    assert await stores.generations.list() == {"e5/1": b"x"}
 
 
 async def test_a_dropped_generation_is_gone_and_others_stay(vectors: ChromaVectorIndex) -> None:

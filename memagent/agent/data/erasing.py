@@ -15,9 +15,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from memagent.agent.erase_planning import BATCH, ERASE, ErasePlanner, Planned, Target, sorted_places
-from memagent.agent.input_lines import erase_lines
-from memagent.agent.remaking import Remaker
+from memagent.agent.data.erase_planning import BATCH, ERASE, ErasePlanner, Planned, Target, sorted_places
+from memagent.agent.data.input_lines import erase_lines
+from memagent.agent.data.remaking import Remaker
 from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Rooms
 from memagent.memory.erase import (
     ErasePlan,

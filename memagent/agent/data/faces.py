@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memagent.agent.assistant import Assistant
-from memagent.agent.erase_planning import Target
-from memagent.agent.exporting import Exported
-from memagent.agent.restoring import Imported
+from memagent.agent.data.erase_planning import Target
+from memagent.agent.data.exporting import Exported
+from memagent.agent.data.restoring import Imported
 from memagent.memory.erase import Receipt
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ def _place(path: str | Path) -> Path:
     return Path(path).expanduser().absolute()
 
 
-class KeepingFace:
+class DataFace:
     """For ordinary code."""
 
     _assistant: Assistant
@@ -42,26 +42,26 @@ class KeepingFace:
         stay, with the receipt's id. ``dry_run``: only says what would go (`Receipt.matches`). What a crash breaks
         off is finished at the next start. Raises NotFoundError, MemagentError, StoreError."""
         target = Target(text=text, memory_id=memory_id, entry_id=entry_id, session=session)
-        return self._call(self._assistant.keeping.erase(target, dry_run))
+        return self._call(self._assistant.data.erase(target, dry_run))
 
     def receipts(self) -> list[Receipt]:
         """What was erased when, newest first, without its content."""
-        return self._call(self._assistant.keeping.receipts())
+        return self._call(self._assistant.data.receipts())
 
     def export(self, path: str | Path, *, session: str | None = None, with_secrets: bool = False) -> Exported:
         """Writes all of this user's data, or one session, to a new folder, or a zip file where the name ends in
         .zip: `import_file` elsewhere then holds the same (`Exported.lossless`). Keys, tokens and passwords are taken
         out unless ``with_secrets``. Of sent prompts the manifests stay here. Raises MemagentError, StoreError."""
-        return self._call(self._assistant.keeping.export(_place(path), session, with_secrets))
+        return self._call(self._assistant.data.export(_place(path), session, with_secrets))
 
     def import_file(self, path: str | Path) -> Imported:
         """Takes in an export of memagent, ChatGPT's or Claude's export, or messages as JSON (lines), by what the
         file holds. What is there already is left as it is. No language model. All is read before anything is
         written. Raises MemagentError, StoreError."""
-        return self._call(self._assistant.keeping.take(_place(path)))
+        return self._call(self._assistant.data.take(_place(path)))
 
 
-class AsyncKeepingFace:
+class AsyncDataFace:
     """For coroutines."""
 
     _assistant: Assistant
@@ -80,16 +80,16 @@ class AsyncKeepingFace:
     ) -> Receipt:
         """See `Agent.erase`."""
         target = Target(text=text, memory_id=memory_id, entry_id=entry_id, session=session)
-        return await self._call(self._assistant.keeping.erase(target, dry_run))
+        return await self._call(self._assistant.data.erase(target, dry_run))
 
     async def receipts(self) -> list[Receipt]:
         """See `Agent.receipts`."""
-        return await self._call(self._assistant.keeping.receipts())
+        return await self._call(self._assistant.data.receipts())
 
     async def export(self, path: str | Path, *, session: str | None = None, with_secrets: bool = False) -> Exported:
         """See `Agent.export`."""
-        return await self._call(self._assistant.keeping.export(_place(path), session, with_secrets))
+        return await self._call(self._assistant.data.export(_place(path), session, with_secrets))
 
     async def import_file(self, path: str | Path) -> Imported:
         """See `Agent.import_file`."""
-        return await self._call(self._assistant.keeping.take(_place(path)))
+        return await self._call(self._assistant.data.take(_place(path)))

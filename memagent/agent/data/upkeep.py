@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from memagent.agent.repairing import IndexReport, Repairer
+from memagent.agent.data.repairing import IndexReport, Repairer
 from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Rooms
 from memagent.errors import MemagentError
 from stores.base import BlobInfo

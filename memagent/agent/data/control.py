@@ -6,20 +6,20 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from memagent.agent.erase_planning import Target
-from memagent.agent.erasing import Erasing
-from memagent.agent.exporting import Exported, Exporter
-from memagent.agent.restoring import Imported
+from memagent.agent.data.erase_planning import Target
+from memagent.agent.data.erasing import Erasing
+from memagent.agent.data.exporting import Exported, Exporter
+from memagent.agent.data.importing import Taker
+from memagent.agent.data.restoring import Imported
+from memagent.agent.data.upkeep import Checkup, check
 from memagent.agent.rooms import Rooms
-from memagent.agent.taking_in import Taker
-from memagent.agent.upkeep import Checkup, check
 from memagent.memory.erase import Receipt
 
 LOOK_SECONDS = 30.0
 """How long what is written just now is waited for before indexes are compared."""
 
 
-class Keeping:
+class DataControl:
     """All that is kept of the rooms' scope. ``begin`` raises AgentClosedError; inside ``quiet()`` nothing is
     answered, summarised or indexed by this agent, and afterwards it shows what is kept then; ``settle`` waits for
     the indexes."""

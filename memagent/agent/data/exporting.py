@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict
 
-from memagent.agent.archive import ArchiveWriter
+from memagent.agent.data.archive import ArchiveWriter
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import recalled_items
 from memagent.agent.sessions import Sessions

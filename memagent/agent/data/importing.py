@@ -7,10 +7,10 @@ import asyncio
 import zipfile
 from pathlib import Path
 
-from memagent.agent.archive import ArchiveError, is_export
-from memagent.agent.foreign import Conversation, TranscriptError, conversations
-from memagent.agent.importing import discreet
-from memagent.agent.restoring import Imported, Restorer
+from memagent.agent.data.archive import ArchiveError, is_export
+from memagent.agent.data.foreign import Conversation, TranscriptError, conversations
+from memagent.agent.data.restoring import Imported, Restorer
+from memagent.agent.ingesting import discreet
 from memagent.agent.rooms import Rooms
 from memagent.agent.transcripts import transcript_entries
 from memagent.errors import MemagentError

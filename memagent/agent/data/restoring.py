@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from memagent.agent.archive import ArchiveError, ArchiveReader
-from memagent.agent.erase_planning import place_of
+from memagent.agent.data.archive import ArchiveError, ArchiveReader
+from memagent.agent.data.erase_planning import place_of
 from memagent.agent.rooms import Rooms
 from memagent.memory.erase import Receipt
 from stores.records import JournalEntry, LedgerEntry, Mark, Memory, MemoryKind, Message, Source
