@@ -75,8 +75,9 @@ class MemoryTable(Protocol):
     """Memories. Writing one also writes its lexical index entry, keeps what it was under its old version
     number, and adds an outbox row for its vectors where they change, in the same transaction."""
 
-    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
-        """Adds or replaces by id. A memory equal to the stored one changes nothing (no outbox row)."""
+    async def put(self, scope: Scope, memories: Sequence[Memory], *, told: Mark | None = None) -> None:
+        """Adds or replaces by id. A memory equal to the stored one changes nothing (no outbox row). ``told``: the
+        journal's mark of it, appended in the same transaction."""
         ...
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
@@ -146,8 +147,9 @@ class TalkPlace(NamedTuple):
 class Talk(Protocol):
     """Who said what, when, and after what."""
 
-    async def places(self, scope: Scope, ids: Sequence[str]) -> list[TalkPlace]:
-        """Of those memories that exist and are active, in no order."""
+    async def places(self, scope: Scope, ids: Sequence[str], *, beside: Collection[str] = ()) -> list[TalkPlace]:
+        """Of those memories that exist and are active, in no order; and of the neighbours of those among them that
+        are in ``beside``."""
         ...
 
     async def speakers(self, scope: Scope, *, limit: int = 200) -> list[str]:

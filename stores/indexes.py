@@ -119,10 +119,10 @@ class Outbox(Protocol):
         """Marks tasks done; drops the vectors of done tasks more than 2,000 numbers old."""
         ...
 
-    async def newer(self, scope: Scope, number: int) -> list[IndexTask] | None:
-        """The scope's tasks with a larger number (done or not, with their vectors where known), oldest
-        first: what a handle opened at that epoch cannot see. None when vectors of some done ones were
-        already dropped: the caller must reopen instead."""
+    async def newer(self, scope: Scope, number: int | None = None) -> list[IndexTask] | None:
+        """The scope's tasks with a larger number (done or not, with their vectors where known), oldest first: what a
+        handle opened at that epoch cannot see. Without a number those above the present epoch. None when vectors of
+        some done ones were already dropped: the caller must reopen instead."""
         ...
 
     async def epoch(self) -> int:

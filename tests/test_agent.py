@@ -452,6 +452,22 @@ def test_ingesting_twice_adds_nothing(scripted: ScriptedServer, tmp_path: Path) 
             agent.history("bad")
 
 
+def test_lines_written_one_after_the_other_are_found_and_shown_at_once(
+    scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.default = "ok"
+    with agent_on(scripted, tmp_path, session="here") as agent, agent_on(scripted, tmp_path, session="here") as other:
+        for number in range(6):
+            (agent, other)[number % 2].ingest([{"role": "user", "content": f"line {number} about tulips"}])
+        fact = agent.remember("the user grows tulips")
+        assert agent.recall("who grows tulips?")[0].memory.id == fact.id
+        assert other.recall("line 5 tulips")[0].memory.text == "line 5 about tulips"
+        agent.ask("and?")
+        shown = " ".join(str(m["content"]) for m in scripted.bodies[-1]["messages"])
+        assert [number for number in range(6) if f"line {number} about" in shown] == list(range(6))
+        assert agent.settle(10) == []
+
+
 def test_from_a_running_loop_threads_and_fresh_loops(scripted: ScriptedServer, tmp_path: Path) -> None:
     @tool
     async def wait() -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from memagent.agent.attaching import image_parts
+from memagent.agent.background import Background
 from memagent.agent.context_control import ContextControl
 from memagent.agent.data.control import DataControl
 from memagent.agent.explaining import Explainer
@@ -70,7 +71,7 @@ class Assistant:
         self._running: ExchangeRun | None = None
         self._no_memory = False
         """The exchange that is being answered is not to be remembered."""
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = Background(notify=rooms.notices.append, index=self._index)
         self._compacting: asyncio.Task[None] | None = None
         self._happened: deque[Event] = deque(maxlen=HAPPENED_KEPT)
         """What was done in the background; the next exchange delivers it."""
@@ -85,6 +86,7 @@ class Assistant:
             check_open=self._check_open,
             begin=self._begin,
             refresh=self._refresh_view,
+            index_soon=self._background.index_soon,
         )
         self.context = ContextControl(self._ready, self._one_at_a_time, self._happened.append)
         self._sessions = Sessions(rooms)
@@ -131,8 +133,8 @@ class Assistant:
         if not self._indexing:
             self._indexing = True
             self._rooms.indexer.start()
-            self._later(self._rooms.indexer.catch_up(self._rooms.scope))
-            self._later(self.data.resume())
+            self._background.later(self._rooms.indexer.catch_up(self._rooms.scope))
+            self._background.later(self.data.resume())
 
     def _begin_opening(self) -> asyncio.Task[Opened]:
         """The task that opens the model; a new one when the last failed: a server may have come up."""
@@ -208,7 +210,7 @@ class Assistant:
                 await run.stopped()
                 self._running = None
                 self._learner.resume()
-                self._index_later()
+                self._background.index_soon()
                 self._compact_later(opened, view)
 
     def _compact_later(self, opened: Opened, view: SessionView) -> None:
@@ -236,7 +238,7 @@ class Assistant:
         async with self._one_at_a_time:
             await self._stop_compacting()
             await self._learner.pause(interrupt=True)
-            await asyncio.gather(*self._background, return_exceptions=True)
+            await self._background.finished()
             try:
                 yield
             finally:
@@ -311,9 +313,9 @@ class Assistant:
         indexer, scope = self._rooms.indexer, self._rooms.scope
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
-                working = [*self._background, *([self._compacting] if self._compacting else [])]
-                if working:
-                    await asyncio.wait(working)  # not gather: running out of time must not stop them
+                await self._background.finished()
+                if self._compacting is not None:
+                    await asyncio.wait([self._compacting])  # running out of time must not stop it
                 if not indexes_only:
                     await self._learner.drained()
                 indexer.try_again()
@@ -380,7 +382,7 @@ class Assistant:
                 view = self._imported = (await self._opened()).composer.new_view(target)
             private = await self._privacy.holds(target)
             count = await ingested(self._rooms, await self._opened(), view, messages, private=private)
-        self._index_later()
+        self._background.index_soon()
         return count
 
     # --- opening and closing -------------------------------------------------------------------
@@ -403,7 +405,7 @@ class Assistant:
         if self._rooms.embedding.generation is not None:
             with contextlib.suppress(StoreError):  # whoever comes next indexes what is left
                 await self._settle(CLOSE_DRAIN_SECONDS, indexes_only=True)
-        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._background.finished()
         await self._rooms.indexer.close()
         self._rooms.embedding.close()
         await self._close_model()
@@ -446,21 +448,10 @@ class Assistant:
             words, images, tool_choice, remember and asked == "none", asked != "none", takes_back=asked == "previous"
         )
 
-    def _index_later(self) -> None:
-        """What was said can be recalled and searched soon, without anybody waiting for it."""
-        self._later(self._rooms.indexer.catch_up(self._rooms.scope))
-        self._later(self._rooms.history.catch_up(self._rooms.scope))
-
-    def _later(self, work: Any) -> None:
-        async def run() -> None:
-            try:
-                await work
-            except StoreError as error:
-                self._rooms.notices.append(f"what was said could not be indexed yet: {error}")
-
-        task = asyncio.create_task(run())
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+    async def _index(self) -> None:
+        await self._rooms.indexer.catch_up(self._rooms.scope)
+        self._rooms.indexer.wake()
+        await self._rooms.history.catch_up(self._rooms.scope)
 
     def _check_open(self) -> None:
         if self._closed:

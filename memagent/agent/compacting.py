@@ -128,9 +128,9 @@ class Compactor:
             return done
 
     async def without_model(self, view: SessionView) -> None:
-        """After an import: what does not fit leaves at once, extracted; a summary replaces the extract later."""
+        """After an import, which the view shows: what does not fit leaves at once, extracted; a summary replaces the
+        extract later."""
         async with self._lock:
-            await view.refresh()
             if self._composer.talk_raw(view) <= self._composer.budget.limit_raw:
                 return
             made = plan(self._load(view, None), self._goal())

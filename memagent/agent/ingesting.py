@@ -50,7 +50,8 @@ async def ingested(
     )
     entries = await opened.overflowing.keep_imported(discreet(entries, private=private))
     for start in range(0, len(entries), INGEST_BATCH):
-        await rooms.stores.journal.append(rooms.scope, entries[start : start + INGEST_BATCH])
+        written = await rooms.stores.journal.append(rooms.scope, entries[start : start + INGEST_BATCH])
+        await view.take_in(written)
     await opened.compactor.without_model(view)
     return len(entries)
 

@@ -23,7 +23,8 @@ from stores.records import Mark, MarkKind, Memory, MemoryKind, MemoryState, Pin,
 class MemoryControl:
     """Keeping, finding, listing, changing, forgetting. All within the rooms' scope.
 
-    ``begin`` raises AgentClosedError, and begins indexing; ``refresh`` brings what the window shows up to date."""
+    ``begin`` raises AgentClosedError, and begins indexing; ``refresh`` brings what the window shows up to date;
+    ``index_soon`` hears that something was written."""
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class MemoryControl:
         check_open: Callable[[], None],
         begin: Callable[[], None],
         refresh: Callable[[], Awaitable[None]],
+        index_soon: Callable[[], None],
     ) -> None:
         self._rooms = rooms
         self._privacy = privacy
@@ -41,6 +43,7 @@ class MemoryControl:
         self._check_open = check_open
         self._begin = begin
         self._refresh = refresh
+        self._index_soon = index_soon
 
     # --- keeping -------------------------------------------------------------------------------
 
@@ -57,9 +60,8 @@ class MemoryControl:
         return await self.keep(text, Trust.ASSISTANT, MemoryState.ACTIVE if theirs else MemoryState.QUARANTINED)
 
     async def keep(self, text: str, trust: Trust, state: MemoryState = MemoryState.ACTIVE) -> Memory:
-        """Keeps a fact and returns it; one with the same words is the same, told once more. The journal notes the
-        wish first, so that a crash in between loses nothing. Raises MemagentError for a blank text, one that
-        matches a never-pattern, and in a private session."""
+        """Keeps a fact and returns it; one with the same words is the same, told once more. Raises MemagentError for
+        a blank text, one that matches a never-pattern, and in a private session."""
         text, session_id = clean_text(text).strip(), self._session_id()
         if not text:
             raise MemagentError("there is nothing to remember: the text is empty")
@@ -84,9 +86,8 @@ class MemoryControl:
                 what=MarkKind.REMEMBERED,
                 data={**data},
             )
-            await self._rooms.stores.journal.append(self._rooms.scope, [mark])
             memory = fact_of(mark, now) if known is None else _told_again(known, draft)
-            await self._put(memory)
+            await self._put(memory, told=mark)
             return memory
 
     async def _check_never(self, text: str) -> None:
@@ -183,9 +184,9 @@ class MemoryControl:
         await self._refresh()
         return changed
 
-    async def _put(self, memory: Memory) -> None:
-        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
-        self._rooms.indexer.wake()
+    async def _put(self, memory: Memory, *, told: Mark | None = None) -> None:
+        await self._rooms.stores.memories.put(self._rooms.scope, [memory], told=told)
+        self._index_soon()
 
     async def _existing(self, memory_id: str) -> Memory:
         memory = await self.find(memory_id)

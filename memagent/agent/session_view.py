@@ -96,6 +96,18 @@ class SessionView:
         Whole even if the caller is cancelled."""
         await asyncio.shield(self._refresh())
 
+    async def take_in(self, written: Sequence[Message | Mark]) -> None:
+        """Shows what was just appended to the journal here. If others wrote before it that is read, too."""
+        async with self._one_at_a_time:
+            follows = range(self._last_sequence + 1, self._last_sequence + 1 + len(written))
+            if self._loaded and [entry.sequence for entry in written] == list(follows):
+                self._loaded = False
+                self._take(written)
+                await self._close_all()
+                self._loaded = True
+                return
+        await self.refresh()
+
     async def _refresh(self) -> None:
         async with self._one_at_a_time:
             loaded, self._loaded = self._loaded, False  # what fails half-way is begun anew the next time

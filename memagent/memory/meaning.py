@@ -82,10 +82,11 @@ class Meaning:
         return {(order[int(a)], order[int(b)]) for a, b in pairs}
 
     async def _nearest(self, scope: Scope, query: str, limit: int) -> Near:
-        vector, generation = await self._embedding.query(query), self._embedding.generation
+        generation = self._embedding.generation
+        # looked at before the index is: what reaches it in between is scored twice at worst
+        vector, unseen = await asyncio.gather(self._embedding.query(query), self._unseen(scope))
         if vector is None or generation is None:
             return Near({}, {})
-        unseen = await self._unseen(scope)
         hits = {
             hit.memory_id: hit.similarity for hit in await self._vectors.query(scope, generation, vector, limit=limit)
         }
@@ -108,8 +109,8 @@ class Meaning:
     async def _unseen(self, scope: Scope) -> list[IndexTask]:
         """What this process's vector handle cannot show yet."""
         if self._holds_lock():
-            self._handle_epoch = await self._outbox.epoch()
-            return await self._outbox.newer(scope, self._handle_epoch) or []
+            self._handle_epoch = None  # once the lock is another's, this handle is to be opened anew
+            return await self._outbox.newer(scope) or []
         if self._handle_epoch is None:
             await self._reopen()
         tasks = await self._outbox.newer(scope, self._handle_epoch or 0)

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from memagent.memory.asking import asks
-from memagent.memory.dates import TELLS_TIME, Span
+from memagent.memory.dates import Span, tells_time
 from memagent.memory.embed import Scale
 from memagent.memory.speakers import ASSISTANT, Asked, says
 from stores.base import TalkPlace
@@ -150,7 +150,7 @@ def scored(
         score -= ASKS
     if memory.trust is Trust.ASSISTANT and memory.speaker == ASSISTANT and ASSISTANT not in question.asked.speakers:
         score -= SAID_BY_ASSISTANT
-    if TELLS_TIME.search(memory.text):
+    if tells_time(memory.text):
         score += TELLS + WHEN * question.when
     timely = in_time(memory, question.span)
     if timely:

@@ -44,6 +44,8 @@ READ = 40
 """So many of the most promising are read at least …"""
 READ_BEYOND = 20
 """… and so many more than are wanted."""
+LIKELY = 4
+"""Among the first so many more than are wanted, by what is known without reading, are mostly all that are chosen."""
 COMPARED = 16
 """So many of the best are compared with each other: facts may say the same in other words."""
 IN_TIME_LIMIT = 200
@@ -68,15 +70,15 @@ SUCCESSORS = 8
 
 @dataclass(frozen=True, slots=True)
 class _Legs:
-    """What each leg found: scores by memory id."""
+    """What each leg found, by memory id: places among the words' hits from 1, and similarities."""
 
-    lexical: dict[str, float]
+    ranks: dict[str, int]
     similar: dict[str, float]
 
     def why(self, memory_id: str) -> list[str]:
         reasons: list[str] = []
-        if memory_id in self.lexical:
-            reasons.append(f"words (rank {list(self.lexical).index(memory_id) + 1})")
+        if memory_id in self.ranks:
+            reasons.append(f"words (rank {self.ranks[memory_id]})")
         if memory_id in self.similar:
             reasons.append(f"meaning ({self.similar[memory_id]:.2f})")
         return reasons
@@ -130,12 +132,12 @@ class Recaller:
             self._lexical.search(scope, question.asked.text, limit=fetch),
             self._meaning.nearest(scope, question.asked.text, limit=fetch, deadline_seconds=deadline_seconds),
         )
-        legs = _Legs({hit.memory_id: hit.score for hit in lexical}, near.similar)
-        strengths = await self._placed(
-            scope, own_strengths(legs.lexical, legs.similar, self._embedding.scale), question, fetch
-        )
+        legs = _Legs({hit.memory_id: rank for rank, hit in enumerate(lexical, start=1)}, near.similar)
+        words = {hit.memory_id: hit.score for hit in lexical}
+        own = own_strengths(words, near.similar, self._embedding.scale)
+        strengths = await self._placed(scope, own, question, fetch)
         wanted = promising(strengths, question.asked, max(READ, limit + READ_BEYOND))
-        read = await self._read(scope, wanted, strengths)
+        read = await self._read(scope, wanted, strengths, limit)
         matches = _ranked(wanted, read, strengths, question, legs)
         ranked = await self._succeeded(scope, matches, question)
         if gated and await self._is_evident(scope, matches, question, near.similar, strengths, read):
@@ -162,16 +164,15 @@ class Recaller:
         ids = set(strongest[:count])
         if question.span is not None:
             ids.update(await self._talk.said_between(scope, *question.span, limit=IN_TIME_LIMIT))
-        places = {place.memory_id: place for place in await self._talk.places(scope, sorted(ids))}
-        leading = (places.get(memory_id) for memory_id in strongest[:LEADING])
-        beside = {other for place in leading for other in _beside(place) if other not in places}
-        places |= {place.memory_id: place for place in await self._talk.places(scope, sorted(beside))}
-        return strengths_of(own, places.values())
+        leading = frozenset(strongest[:LEADING])
+        return strengths_of(own, await self._talk.places(scope, sorted(ids), beside=leading))
 
-    async def _read(self, scope: Scope, wanted: Sequence[str], strengths: Strengths) -> dict[str, Memory]:
-        """The memories and, to see whether they answer something, those before them."""
+    async def _read(self, scope: Scope, wanted: Sequence[str], strengths: Strengths, limit: int) -> dict[str, Memory]:
+        """The memories and, to see whether they answer something, those before them; with all neighbours of those
+        that will likely be chosen."""
         before = (strengths.places[memory_id].before or "" for memory_id in wanted)
-        ids = dict.fromkeys([*wanted, *(other for other in before if other in strengths.own)])
+        likely = (other for memory_id in wanted[: limit + LIKELY] for other in _beside(strengths.places[memory_id]))
+        ids = dict.fromkeys([*wanted, *(other for other in before if other in strengths.own), *likely])
         return {memory.id: memory for memory in await self._memories.get(scope, list(ids))}
 
     async def _succeeded(self, scope: Scope, matches: list[Recalled], question: Question) -> list[Recalled]:
@@ -233,6 +234,8 @@ class Recaller:
         told: set[str] = set()
         chosen: list[Recalled] = []
         for item in ranked:
+            if len(chosen) >= limit + COMPARED:
+                break  # comparing drops fewer than it compares
             words = normalised(item.memory.text)
             if words not in told:
                 told.add(words)

@@ -72,7 +72,7 @@ class SqlJournal:
             return []
         if len({entry.session_id for entry in entries}) > 1:
             raise StoreError("one append holds entries of one session only; append once a session")
-        return await self._database.write(lambda connection: _append(connection, scope, entries))
+        return await self._database.write(lambda connection: append(connection, scope, entries))
 
     async def read(
         self, scope: Scope, session_id: str, *, after_sequence: int = 0, limit: int | None = None
@@ -140,7 +140,8 @@ class SqlJournal:
             found |= {entry.overflow.digest for entry in some if isinstance(entry, Message) and entry.overflow}
 
 
-def _append(connection: Connection, scope: Scope, given: Sequence[JournalEntry]) -> list[Message | Mark]:
+def append(connection: Connection, scope: Scope, given: Sequence[JournalEntry]) -> list[Message | Mark]:
+    """Adds entries of one session, in a transaction, and returns them with their places."""
     take_turn(connection, Turn.JOURNAL)
     session_id = given[0].session_id
     session = connection.execute(_SESSION, {"scope": scope, "session_id": session_id}).first()

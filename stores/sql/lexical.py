@@ -80,7 +80,7 @@ class SqliteTerms:
         # Quoted, so that no term is read as an operator; terms hold no quotes.
         expression = " OR ".join(f'"{scope_number}_{term}"' for term in terms)
         rows = connection.execute(self._search, {"expression": expression, "scope": scope, "limit": limit})
-        return [(id_, score) for id_, score in rows]
+        return [(id_, score) for id_, score in rows.all()]
 
 
 class PostgresTerms:
@@ -119,7 +119,7 @@ class PostgresTerms:
     ) -> Sequence[tuple[str, float]]:
         expression = " | ".join(f"'{scope_number}_{term}'" for term in terms)
         rows = connection.execute(self._search, {"expression": expression, "scope": scope, "limit": limit})
-        return [(id_, score) for id_, score in rows]
+        return [(id_, score) for id_, score in rows.all()]
 
 
 def tsvector_of(scope_number: int, terms: Sequence[str]) -> str:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
-from stores.records import Memory, MemoryKind, MemoryState, Scope, Source
+from stores.records import Mark, Memory, MemoryKind, MemoryState, Scope, Source
 from stores.sameness import words_key
 from stores.sql.database import Database, Turn, batches, take_turn
+from stores.sql.journal import append
 from stores.sql.lexical import Terms, index_text, terms_of
 from stores.sql.schema import memories, outbox, scopes, to_micros
 
@@ -49,9 +50,15 @@ class SqlMemoryTable:
         self._database = database
         self._terms = terms_of(database)
 
-    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
-        if memories:
-            await self._database.write(lambda connection: _put(connection, self._terms, scope, memories))
+    async def put(self, scope: Scope, memories: Sequence[Memory], *, told: Mark | None = None) -> None:
+        def work(connection: Connection) -> None:
+            if told is not None:
+                append(connection, scope, [told])
+            if memories:
+                _put(connection, self._terms, scope, memories)
+
+        if memories or told is not None:
+            await self._database.write(work)
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> builtins.list[Memory]:
         def work(connection: Connection) -> builtins.list[Memory]:

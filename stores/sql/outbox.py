@@ -81,8 +81,11 @@ class SqlOutbox:
         if numbers:
             await self._database.write(work)
 
-    async def newer(self, scope: Scope, number: int) -> list[IndexTask] | None:
+    async def newer(self, scope: Scope, number: int | None = None) -> list[IndexTask] | None:
         def work(connection: Connection) -> list[IndexTask] | None:
+            if number is None:
+                rows = connection.execute(_NEWER, {"scope": scope, "after": _epoch(connection)})
+                return [_task(row) for row in rows]
             if (connection.execute(_DROPPED_NUMBER, {"scope": scope}).scalar() or 0) > number:
                 return None
             return [_task(row) for row in connection.execute(_NEWER, {"scope": scope, "after": number})]
@@ -90,13 +93,7 @@ class SqlOutbox:
         return await self._database.read(work)
 
     async def epoch(self) -> int:
-        def work(connection: Connection) -> int:
-            first: int | None = connection.execute(_FIRST_OPEN).scalar()
-            if first is not None:
-                return first - 1
-            return connection.execute(_LAST).scalar() or 0
-
-        return await self._database.read(work)
+        return await self._database.read(_epoch)
 
     async def open_count(self, scope: Scope | None = None, *, memory_ids: Collection[str] | None = None) -> int:
         query = select(func.count()).select_from(outbox).where(_OPEN)
@@ -116,6 +113,13 @@ class SqlOutbox:
             return sum(len(connection.execute(_REQUEUE, {"of": name}).all()) for name in wanted)
 
         return await self._database.write(work)
+
+
+def _epoch(connection: Connection) -> int:
+    first: int | None = connection.execute(_FIRST_OPEN).scalar()
+    if first is not None:
+        return first - 1
+    return connection.execute(_LAST).scalar() or 0
 
 
 def _execute(connection: Connection, rows: list[dict[str, Any]]) -> None:

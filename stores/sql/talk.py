@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select, text
@@ -35,19 +35,26 @@ _SPEAKERS = text(
 )
 
 
+def _places(connection: Connection, scope: Scope, ids: Sequence[str]) -> list[TalkPlace]:
+    return [
+        TalkPlace(*row)
+        for some in batches(ids)
+        for row in connection.execute(_PLACES, {"scope": scope, "ids": list(some)}).all()
+    ]
+
+
 class SqlTalk:
     """Talk over SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def places(self, scope: Scope, ids: Sequence[str]) -> list[TalkPlace]:
+    async def places(self, scope: Scope, ids: Sequence[str], *, beside: Collection[str] = ()) -> list[TalkPlace]:
         def work(connection: Connection) -> list[TalkPlace]:
-            return [
-                TalkPlace(*row)
-                for some in batches(ids)
-                for row in connection.execute(_PLACES, {"scope": scope, "ids": list(some)})
-            ]
+            places = _places(connection, scope, ids)
+            leading = (place for place in places if place.memory_id in beside)
+            near = {other for place in leading for other in (place.before, place.after) if other}
+            return places + _places(connection, scope, sorted(near - {place.memory_id for place in places}))
 
         return await self._database.read(work) if ids else []
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stores.errors import StoreError
-from stores.records import MemoryKind, MemoryState, Pin, Scope, Source
+from stores.records import MarkKind, MemoryKind, MemoryState, Pin, Scope, Source
 from stores.sql import SqlStores
-from tests.contract.samples import HARD_TEXTS, U1, U2, WEIRD_SCOPES, forgotten, memory, time
+from tests.contract.samples import HARD_TEXTS, U1, U2, WEIRD_SCOPES, forgotten, mark, memory, time
 
 
 async def test_memories_come_back_equal(stores: SqlStores) -> None:
@@ -39,6 +39,17 @@ async def test_put_replaces_by_id(stores: SqlStores) -> None:
     await stores.memories.put(U1, [memory("a", "middle"), memory("a", "new", version=2)])
     assert [found.text for found in await stores.memories.get(U1, ["a"])] == ["new"]
     assert len(await stores.memories.list(U1)) == 2
+
+
+async def test_a_memory_and_the_mark_that_tells_of_it_are_one_write(stores: SqlStores) -> None:
+    told = mark(1, MarkKind.REMEMBERED)
+    await stores.memories.put(U1, [memory("a", "lives in Porto")], told=told)
+    assert [entry.id for entry in await stores.journal.read(U1, told.session_id)] == [told.id]
+    assert [found.text for found in await stores.memories.get(U1, ["a"])] == ["lives in Porto"]
+    with pytest.raises(StoreError):
+        await stores.memories.put(U1, [memory("b", "\ud800")], told=mark(2, MarkKind.REMEMBERED))
+    assert [entry.id for entry in await stores.journal.read(U1, told.session_id)] == [told.id]
+    assert await stores.memories.get(U1, ["b"]) == []
 
 
 async def test_an_equal_memory_changes_nothing(stores: SqlStores) -> None:

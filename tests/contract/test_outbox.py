@@ -69,6 +69,17 @@ async def test_the_epoch_is_below_the_first_open_task(stores: SqlStores) -> None
     assert three <= await stores.outbox.epoch() < four
 
 
+async def test_newer_without_a_number_begins_at_the_epoch(stores: SqlStores) -> None:
+    numbers = await add(stores, 3)
+    await stores.outbox.embedded("g", {number: [angle(1)] for number in numbers})
+    await stores.outbox.done([numbers[0], numbers[2]])
+    newer = await stores.outbox.newer(U1)
+    assert newer is not None
+    assert [(task.number, task.done) for task in newer] == [(numbers[1], False), (numbers[2], True)]
+    await stores.outbox.done(numbers)
+    assert await stores.outbox.newer(U1) == []
+
+
 async def test_newer_gives_done_tasks_too(stores: SqlStores) -> None:
     numbers = await add(stores, 4)
     await stores.memories.put(U2, [memory("x", "not u1's")])

@@ -28,6 +28,12 @@ async def test_a_place_names_the_episodes_next_to_it_in_its_session(stores: SqlS
     assert await stores.talk.places(U1, []) == []
 
 
+async def test_neighbours_come_with_those_they_stand_beside(stores: SqlStores) -> None:
+    await stores.memories.put(U1, [said(id_, number) for number, id_ in enumerate("abcdef")])
+    found = await stores.talk.places(U1, ["b", "e"], beside=["b", "f"])
+    assert sorted(place.memory_id for place in found) == ["a", "b", "c", "e"]
+
+
 async def test_episodes_keep_the_order_in_which_they_were_added(stores: SqlStores) -> None:
     await stores.memories.put_episodes(U1, [said("first", 9)], cursor=1)
     await stores.memories.put_episodes(U1, [said("second", 3)], cursor=2)
