@@ -49,6 +49,21 @@ def test_a_stream_of_lines_is_indexed_meanwhile() -> None:
     asyncio.run(main())
 
 
+def test_an_import_is_indexed_while_it_goes_on() -> None:
+    async def main() -> None:
+        index = Index()
+        work = Background(notify=print, index=index)
+        work.index_soon(background.MANY - 1)
+        await asyncio.sleep(0.02)
+        assert index.count == 0
+        work.index_soon()
+        await asyncio.sleep(0.02)
+        assert index.count == 1
+        await work.finished()
+
+    asyncio.run(main())
+
+
 def test_who_waits_for_it_waits_for_no_quiet_moment() -> None:
     async def main() -> None:
         index = Index()

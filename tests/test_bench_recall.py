@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from memagent.bench.dialogues import read_dialogues
-from memagent.bench.recall import RecallReport, bench_recall
+from memagent.bench.recall import RecallReport, TimedEmbedder, bench_recall
 from memagent.errors import MemagentError
+from memagent.memory.embed import Scale
 from memagent.testing import WordEmbedder
 from tests.shell import Shell
 
@@ -110,3 +111,13 @@ def test_the_command_prints_a_table_and_json(data: Path, tmp_path: Path) -> None
     assert report["total"]["questions"] == 3
     missing = shell.run("bench", "recall", "--data", str(tmp_path / "nowhere.json"), code=1)
     assert "nowhere.json cannot be read" in missing.stderr
+
+
+def test_the_embedder_is_measured_as_it_is_used() -> None:
+    class Close(WordEmbedder):
+        scale = Scale(unrelated=0.7, clear=0.05)
+        chunk_tokens = 99
+
+    timed = TimedEmbedder(Close())
+    assert (timed.scale, timed.chunk_tokens) == (Close.scale, 99)
+    assert TimedEmbedder(WordEmbedder()).scale == Scale()

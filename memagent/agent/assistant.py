@@ -382,7 +382,7 @@ class Assistant:
                 view = self._imported = (await self._opened()).composer.new_view(target)
             private = await self._privacy.holds(target)
             count = await ingested(self._rooms, await self._opened(), view, messages, private=private)
-        self._background.index_soon()
+        self._background.index_soon(count)
         return count
 
     # --- opening and closing -------------------------------------------------------------------

@@ -12,7 +12,8 @@ QUIET_SECONDS = 0.2
 """What was written is indexed once nothing more was for so long: who writes line after line does not wait for
 the index of the line before …"""
 AT_LATEST_SECONDS = 2.0
-"""… and at the latest after so long."""
+MANY = 100
+"""… and at the latest after so long, or once so many messages wait: an import is indexed while it goes on."""
 
 
 class Background:
@@ -25,6 +26,7 @@ class Background:
         self._hurry = asyncio.Event()
         self._waiting: asyncio.Task[None] | None = None
         self._written_at = 0.0
+        self._written = 0
 
     def later(self, work: Awaitable[object]) -> None:
         """Begins the work now."""
@@ -32,12 +34,16 @@ class Background:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def index_soon(self) -> None:
-        """Something was written: it can be recalled and searched soon, without anybody waiting for it."""
+    def index_soon(self, written: int = 1) -> None:
+        """So many messages were written: they can be recalled and searched soon, without anybody waiting for it."""
         self._written_at = asyncio.get_running_loop().time()
         if self._waiting is None or self._waiting.done():
+            self._written = 0
             self._hurry.clear()
             self._waiting = asyncio.create_task(self._when_quiet())
+        self._written += written
+        if self._written >= MANY:
+            self._hurry.set()
 
     async def finished(self) -> None:
         """All that was asked for is done, at once where it would wait."""

@@ -14,7 +14,7 @@ from memagent.bench.harness import Progress, no_progress
 from memagent.bench.report import Figures
 from memagent.build import build_assistant
 from memagent.llm.tokens import TokenCounter
-from memagent.memory.embed import CHUNK_TOKENS, Embedder, Vectors
+from memagent.memory.embed import CHUNK_TOKENS, Embedder, Scale, Vectors
 from memagent.memory.recall import Recalled
 from memagent.settings import load_settings
 from memagent.testing import ScriptedModel
@@ -72,6 +72,7 @@ class TimedEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.chunk_tokens: int = getattr(embedder, "chunk_tokens", CHUNK_TOKENS)
+        self.scale: Scale = getattr(embedder, "scale", Scale())
         self.query_seconds: list[float] = []
 
     @property

@@ -24,6 +24,8 @@ from stores.terms import document_terms, query_terms
 
 JOURNAL_BATCH = 200
 ADD_BATCH = 500
+LONG_CHARS = 20_000
+"""Cutting a longer text into passages would hold up others."""
 LOOK_BACK = 40
 """How many entries before one may hold the call or the question that it answers."""
 CANDIDATES = 120
@@ -91,7 +93,11 @@ class HistorySearch:
             earlier[entry.session_id] = deque(await self._before(scope, entry), LOOK_BACK)
         before = earlier[entry.session_id]
         text = await self._text(scope, entry)
-        passages = await asyncio.to_thread(passages_of, entry, text, context_of(entry, tuple(before)))
+        context = context_of(entry, tuple(before))
+        long = len(text) > LONG_CHARS
+        passages = (
+            await asyncio.to_thread(passages_of, entry, text, context) if long else passages_of(entry, text, context)
+        )
         before.append(entry)
         return passages
 

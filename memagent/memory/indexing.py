@@ -28,7 +28,8 @@ from stores.records import IndexTask, Mark, Memory, MemoryKind, MemoryState, Mes
 
 POLL_SECONDS = 0.5
 """How often a process looks for what others have written."""
-BATCH = 256
+BATCH = 512
+"""So many memories are embedded together: the more, the less of each is padding."""
 JOURNAL_BATCH = 500
 LANGUAGE_SAMPLE = 100
 """So many of the newest messages show which language a person speaks."""

@@ -34,7 +34,7 @@ TSVECTOR_BYTES = 700_000
 class Terms(Protocol):
     """One engine's index, inside a transaction. ``scope_number`` is `scopes.number`, ``number`` `memories.number`."""
 
-    def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None: ...
+    def put(self, connection: Connection, scope_number: int, given: Sequence[tuple[int, Sequence[str]]]) -> None: ...
 
     def remove(self, connection: Connection, number: int) -> None: ...
 
@@ -62,9 +62,11 @@ class SqliteTerms:
         " ORDER BY memory_terms.rank LIMIT :limit"
     )
 
-    def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None:
-        joined = " ".join(f"{scope_number}_{term}" for term in terms)
-        connection.execute(self._put, {"number": number, "terms": joined})
+    def put(self, connection: Connection, scope_number: int, given: Sequence[tuple[int, Sequence[str]]]) -> None:
+        rows = [
+            {"number": number, "terms": " ".join(f"{scope_number}_{term}" for term in terms)} for number, terms in given
+        ]
+        connection.execute(self._put, rows)
 
     def remove(self, connection: Connection, number: int) -> None:
         connection.execute(self._remove, {"number": number})
@@ -99,8 +101,9 @@ class PostgresTerms:
         " ORDER BY score DESC, memories.number LIMIT :limit"
     )
 
-    def put(self, connection: Connection, scope_number: int, number: int, terms: Sequence[str]) -> None:
-        connection.execute(self._put, {"number": number, "terms": tsvector_of(scope_number, terms)})
+    def put(self, connection: Connection, scope_number: int, given: Sequence[tuple[int, Sequence[str]]]) -> None:
+        rows = [{"number": number, "terms": tsvector_of(scope_number, terms)} for number, terms in given]
+        connection.execute(self._put, rows)
 
     def remove(self, connection: Connection, number: int) -> None:
         connection.execute(self._remove, {"number": number})
@@ -198,6 +201,7 @@ def choose_terms(counts: Mapping[str, int], common: float) -> list[str]:
     return sorted(rare or counts, key=counts.__getitem__)[:QUERY_TERMS]
 
 
-def index_text(terms: Terms, connection: Connection, scope_number: int, number: int, content: str) -> None:
-    """Adds a memory's text to the index."""
-    terms.put(connection, scope_number, number, document_terms(content))
+def index_texts(terms: Terms, connection: Connection, scope_number: int, contents: Sequence[tuple[int, str]]) -> None:
+    """Adds memories' texts, by their numbers, to the index."""
+    if contents:
+        terms.put(connection, scope_number, [(number, document_terms(content)) for number, content in contents])

@@ -12,13 +12,13 @@ from stores.records import Mark, Memory, MemoryKind, MemoryState, Scope, Source
 from stores.sameness import words_key
 from stores.sql.database import Database, Turn, batches, take_turn
 from stores.sql.journal import append
-from stores.sql.lexical import Terms, index_text, terms_of
+from stores.sql.lexical import Terms, index_texts, terms_of
 from stores.sql.schema import memories, outbox, scopes, to_micros
 
 _WITH_IDS = select(memories.c.number, memories.c.id, memories.c.payload).where(
     memories.c.scope == bindparam("scope"), memories.c.id.in_(bindparam("ids", expanding=True))
 )
-_ADD = insert(memories).returning(memories.c.number)
+_ADD = insert(memories).returning(memories.c.number, sort_by_parameter_order=True)
 _CHANGE = update(memories).where(memories.c.number == bindparam("at_number"))
 _ADD_TASK = insert(outbox)
 _SCOPE = select(scopes.c.number, scopes.c.cursor).where(scopes.c.name == bindparam("scope"))
@@ -108,14 +108,27 @@ class SqlMemoryTable:
             for episode in episodes:
                 if episode.id not in known:
                     fresh.setdefault(episode.id, episode)
-            if fresh:
-                _put(connection, self._terms, scope, list(fresh.values()))
             connection.execute(_ADD_SCOPE, {"scope": scope})
             row = connection.execute(_SCOPE, {"scope": scope}).one()
+            if fresh:
+                _add(connection, self._terms, scope, row.number, list(fresh.values()))
             if cursor > row.cursor:
                 connection.execute(_MOVE_CURSOR, {"at_number": row.number, "to": cursor})
 
         await self._database.write(work)
+
+
+def _add(connection: Connection, terms: Terms, scope: Scope, scope_number: int, fresh: Sequence[Memory]) -> None:
+    """Adds memories that are not there yet: the same as `_put`, a statement for all of them."""
+    rows = [{"scope": scope, "id": memory.id} | _values(memory) for memory in fresh]
+    added = list(zip(connection.execute(_ADD, rows).scalars().all(), fresh, strict=True))
+    active = [(number, memory) for number, memory in added if _is_active(memory)]
+    index_texts(terms, connection, scope_number, [(number, memory.text) for number, memory in active])
+    if sources := [row for number, memory in added for row in _source_rows(scope, number, memory.sources)]:
+        connection.execute(_ADD_SOURCE, sources)
+    if active:
+        connection.execute(_COUNT, {"at_number": scope_number, "more": len(active)})
+    connection.execute(_ADD_TASK, [{"scope": scope, "memory_id": memory.id, "done": False} for memory in fresh])
 
 
 def _put(connection: Connection, terms: Terms, scope: Scope, given: Sequence[Memory]) -> None:
@@ -145,7 +158,14 @@ def _put(connection: Connection, terms: Terms, scope: Scope, given: Sequence[Mem
 
 
 def _write(connection: Connection, scope: Scope, memory: Memory, before: _Stored | None) -> int:
-    values = {
+    if before is None:
+        return connection.execute(_ADD, {"scope": scope, "id": memory.id} | _values(memory)).scalar_one()
+    connection.execute(_CHANGE, {"at_number": before.number} | _values(memory))
+    return before.number
+
+
+def _values(memory: Memory) -> dict[str, Any]:
+    return {
         "kind": memory.kind.value,
         "state": memory.state.value,
         "said_at": to_micros(memory.said_at),
@@ -157,10 +177,6 @@ def _write(connection: Connection, scope: Scope, memory: Memory, before: _Stored
         "attribute_key": words_key(memory.attribute),
         "pin": memory.pin.value,
     }
-    if before is None:
-        return connection.execute(_ADD, {"scope": scope, "id": memory.id} | values).scalar_one()
-    connection.execute(_CHANGE, {"at_number": before.number} | values)
-    return before.number
 
 
 def _keep_version(connection: Connection, number: int, old: Memory | None, new: Memory) -> None:
@@ -172,9 +188,12 @@ def _source(connection: Connection, scope: Scope, number: int, old: Memory | Non
     known = set(old.sources) if old is not None else set[Source]()
     for source in known - set(new.sources):
         connection.execute(_DROP_SOURCE, {"number": number, **source.model_dump()})
-    rows = [{"number": number, "scope": scope, **s.model_dump()} for s in dict.fromkeys(new.sources) if s not in known]
-    if rows:
+    if rows := _source_rows(scope, number, [source for source in new.sources if source not in known]):
         connection.execute(_ADD_SOURCE, rows)
+
+
+def _source_rows(scope: Scope, number: int, sources: Sequence[Source]) -> builtins.list[dict[str, Any]]:
+    return [{"number": number, "scope": scope, **source.model_dump()} for source in dict.fromkeys(sources)]
 
 
 def _index(
@@ -185,7 +204,7 @@ def _index(
             return
         terms.remove(connection, number)
     if _is_active(new):
-        index_text(terms, connection, scope_number, number, new.text)
+        index_texts(terms, connection, scope_number, [(number, new.text)])
 
 
 def _is_active(memory: Memory | None) -> bool:

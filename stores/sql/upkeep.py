@@ -12,7 +12,7 @@ from stores.indexes import IndexState
 from stores.records import Memory, MemoryState, Scope
 from stores.sql.database import Database, Turn, batches, take_turn
 from stores.sql.history import passage_terms_of
-from stores.sql.lexical import index_text, terms_of
+from stores.sql.lexical import index_texts, terms_of
 from stores.sql.schema import memories, outbox, passages, scopes
 
 _ACTIVE = memories.c.state == MemoryState.ACTIVE.value
@@ -53,7 +53,7 @@ class SqlUpkeep:
             for number in self._missing_memories(connection, scope) if row is not None else ():
                 payload = connection.execute(select(memories.c.payload).where(memories.c.number == number)).scalar_one()
                 content = Memory.model_validate_json(payload).text
-                index_text(self._terms, connection, row.number, number, content)  # pyright: ignore[reportOptionalMemberAccess]
+                index_texts(self._terms, connection, row.number, [(number, content)])  # pyright: ignore[reportOptionalMemberAccess]
             active = select(func.count()).select_from(memories).where(_of(scope), _ACTIVE).scalar_subquery()
             connection.execute(update(scopes).where(scopes.c.name == scope).values(active_count=active))
 
