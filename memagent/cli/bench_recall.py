@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from memagent.bench.recall import Quality, RecallReport
 
-app = bench.app
-"""With this module's command."""
-
 Data = Annotated[
     Path,
     typer.Option("--data", metavar="FILE", help="Dialogues with questions and evidence, in the form of LoCoMo."),
@@ -30,7 +27,6 @@ EmbedderName = Annotated[
 ]
 
 
-@app.command()
 def recall(data: Data, embedder: EmbedderName = None, as_json: opt.AsJson = False) -> None:
     """Import dialogues and ask their questions: evidence recalled, latency, adds a second. No language model."""
     from memagent.bench import recall as measured

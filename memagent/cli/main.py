@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import memagent
-from memagent.cli import bench_recall, commands, doctor, erase, history, memory, model, transfer
+from memagent.cli import bench, bench_memory, bench_recall, commands, doctor, erase, history, memory, model, transfer
 from memagent.cli.wall import prepare_streams, tell
 from memagent.errors import MemagentError
 from stores.errors import StoreError
@@ -35,7 +35,9 @@ app.add_typer(history.app, name="history")
 memory.app.command("erase")(erase.erase)
 app.add_typer(memory.app, name="memory")
 app.add_typer(model.app, name="model")
-app.add_typer(bench_recall.app, name="bench")
+bench.app.command("recall")(bench_recall.recall)
+bench.app.command("memory")(bench_memory.memory)
+app.add_typer(bench.app, name="bench")
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_)
 app.command("doctor")(doctor.doctor)

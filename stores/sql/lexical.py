@@ -26,7 +26,11 @@ COMMON_FROM_MEMORIES = 100
 QUERY_TERMS = 32
 """Of a longer query the rarest terms are used …"""
 CONSIDERED_TERMS = 256
-"""… among its first so many."""
+"""… among its first so many …"""
+POSTINGS = 25_000
+"""… as long as they occur in no more memories together (FTS5 takes some microseconds to score each) …"""
+LEAST_TERMS = 2
+"""… but always so many."""
 TSVECTOR_BYTES = 700_000
 """PostgreSQL keeps at most 1 MB a tsvector: a longer text is found by its first terms only."""
 
@@ -196,9 +200,17 @@ def _common(active_count: int) -> float:
 
 
 def choose_terms(counts: Mapping[str, int], common: float) -> list[str]:
-    """Which terms to search by: the rare ones (count ≤ ``common``), or all if none is, at most 32."""
+    """Which terms to search by, rarest first: the rare ones (count ≤ ``common``), or all if none is; at most 32, and
+    none that would make the search long."""
     rare = [term for term, count in counts.items() if count <= common]
-    return sorted(rare or counts, key=counts.__getitem__)[:QUERY_TERMS]
+    chosen: list[str] = []
+    postings = 0
+    for term in sorted(rare or counts, key=counts.__getitem__)[:QUERY_TERMS]:
+        postings += counts[term]
+        if postings > POSTINGS and len(chosen) >= LEAST_TERMS:
+            break
+        chosen.append(term)
+    return chosen
 
 
 def index_texts(terms: Terms, connection: Connection, scope_number: int, contents: Sequence[tuple[int, str]]) -> None:

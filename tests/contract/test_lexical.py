@@ -6,6 +6,7 @@ import pytest
 
 from stores.records import Scope
 from stores.sql import SqlStores
+from stores.sql.lexical import choose_terms
 from tests.contract.samples import U1, U2, forgotten, memory
 
 
@@ -114,6 +115,12 @@ async def test_common_terms_are_dropped_while_rarer_ones_remain(stores: SqlStore
     assert await found(stores, "the zebra", limit=500) == ["rare"]
     assert len(await found(stores, "the day", limit=500)) == 201
     assert await found(stores, "the unheardof", limit=3) != []
+
+
+def test_common_terms_are_left_out_of_a_search_that_would_take_long() -> None:
+    counts = {"boat": 20_000, "heron": 12, "river": 14_000, "tern": 300}
+    assert choose_terms(counts, common=1e6) == ["heron", "tern", "river"]
+    assert choose_terms({"boat": 30_000, "river": 28_000, "sea": 40_000}, common=1e6) == ["river", "boat"]
 
 
 async def test_shares_are_of_the_scope_itself(stores: SqlStores) -> None:
