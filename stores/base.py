@@ -75,9 +75,14 @@ class MemoryTable(Protocol):
     """Memories. Writing one also writes its lexical index entry, keeps what it was under its old version
     number, and adds an outbox row for its vectors where they change, in the same transaction."""
 
-    async def put(self, scope: Scope, memories: Sequence[Memory], *, told: Mark | None = None) -> None:
-        """Adds or replaces by id. A memory equal to the stored one changes nothing (no outbox row). ``told``: the
-        journal's mark of it, appended in the same transaction."""
+    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
+        """Adds or replaces by id. A memory equal to the stored one changes nothing (no outbox row)."""
+        ...
+
+    async def put_fact(self, scope: Scope, fact: Memory, *, told: Mark, known_ids: Collection[str]) -> bool:
+        """As `put`, and appends the journal's mark of it in the same transaction, if the facts with its words (see
+        `stores.sameness`) are those of ``known_ids``, in any order; texts without words are not compared. Else
+        somebody else wrote one since the caller looked: False, and nothing is written."""
         ...
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:

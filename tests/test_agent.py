@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -466,6 +467,16 @@ def test_lines_written_one_after_the_other_are_found_and_shown_at_once(
         shown = " ".join(str(m["content"]) for m in scripted.bodies[-1]["messages"])
         assert [number for number in range(6) if f"line {number} about" in shown] == list(range(6))
         assert agent.settle(10) == []
+
+
+def test_one_fact_told_to_two_agents_at_once_is_one_record(scripted: ScriptedServer, tmp_path: Path) -> None:
+    with agent_on(scripted, tmp_path) as one, agent_on(scripted, tmp_path) as two:
+        with ThreadPoolExecutor(2) as threads:
+            told = [threads.submit(a.remember, f"the boat {n} is called Heron") for n in range(10) for a in (one, two)]
+        assert len({each.result().id for each in told}) == 10
+        facts = one.memories()
+        assert len(facts) == 10
+        assert all(len(fact.sources) == 2 for fact in facts)
 
 
 def test_from_a_running_loop_threads_and_fresh_loops(scripted: ScriptedServer, tmp_path: Path) -> None:

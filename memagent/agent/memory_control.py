@@ -69,26 +69,34 @@ class MemoryControl:
             raise MemagentError("nothing is remembered in a private session; end it first (/private off)")
         await self._check_never(text)
         async with self._rooms.writer.turn:
-            entry_id = self._rooms.new_id()
-            source = Source(session_id=session_id, entry_id=entry_id)
-            now, zone = self._rooms.clock(), self._rooms.zone
-            draft = Draft(text=text, trust=trust, sources=(source,), said_at=now, zone=zone)
-            known = same_of(draft, await self._rooms.stores.finder.with_text(self._rooms.scope, text))
-            data = {"text": text, "memory_id": known.id if known else self._rooms.new_id(), "trust": trust.value}
-            if state is not MemoryState.ACTIVE:
-                data["state"] = state.value
-            mark = Mark(
-                id=entry_id,
-                session_id=session_id,
-                exchange_id=entry_id,
-                at=now,
-                zone=zone,
-                what=MarkKind.REMEMBERED,
-                data={**data},
-            )
-            memory = fact_of(mark, now) if known is None else _told_again(known, draft)
-            await self._put(memory, told=mark)
-            return memory
+            while (kept := await self._try_keep(session_id, text, trust, state)) is None:
+                pass  # another process has just kept one with the same words
+        self._index_soon()
+        return kept
+
+    async def _try_keep(self, session_id: str, text: str, trust: Trust, state: MemoryState) -> Memory | None:
+        """None if somebody else wrote a fact with the same words meanwhile."""
+        scope, stores = self._rooms.scope, self._rooms.stores
+        entry_id, now, zone = self._rooms.new_id(), self._rooms.clock(), self._rooms.zone
+        source = Source(session_id=session_id, entry_id=entry_id)
+        draft = Draft(text=text, trust=trust, sources=(source,), said_at=now, zone=zone)
+        same = await stores.finder.with_text(scope, text)
+        known = same_of(draft, same)
+        data = {"text": text, "memory_id": known.id if known else self._rooms.new_id(), "trust": trust.value}
+        if state is not MemoryState.ACTIVE:
+            data["state"] = state.value
+        mark = Mark(
+            id=entry_id,
+            session_id=session_id,
+            exchange_id=entry_id,
+            at=now,
+            zone=zone,
+            what=MarkKind.REMEMBERED,
+            data={**data},
+        )
+        fact = fact_of(mark, now) if known is None else _told_again(known, draft)
+        written = await stores.memories.put_fact(scope, fact, told=mark, known_ids=[memory.id for memory in same])
+        return fact if written else None
 
     async def _check_never(self, text: str) -> None:
         never = NeverPatterns(await self._rooms.stores.never.list(self._rooms.scope))
@@ -184,8 +192,8 @@ class MemoryControl:
         await self._refresh()
         return changed
 
-    async def _put(self, memory: Memory, *, told: Mark | None = None) -> None:
-        await self._rooms.stores.memories.put(self._rooms.scope, [memory], told=told)
+    async def _put(self, memory: Memory) -> None:
+        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
         self._index_soon()
 
     async def _existing(self, memory_id: str) -> Memory:

@@ -72,6 +72,8 @@ class Indexer:
         self._task: asyncio.Task[None] | None = None
         self._holding = False
         self._damaged = False
+        self._rebuilding = False
+        """The person was told so since the last batch that went well."""
         self._looked = False
         self._scopes: set[Scope] = set()
         self._cursors: dict[Scope, int] = {}
@@ -213,7 +215,11 @@ class Indexer:
         """What the outbox does not tell: an index that a crash has ruined, and memories that only another
         embedder has seen."""
         if self._damaged:
-            self._say("the vector index was damaged by a crash and is being rebuilt; nothing is lost")
+            if self._rebuilding:
+                self._say("the vector index cannot be rebuilt: it is damaged again; see `memagent doctor`")
+            else:  # no trouble to give up at: who waits for the indexes waits for this too
+                self._notify("the vector index was damaged by a crash and is being rebuilt; nothing is lost")
+            self._rebuilding = True
             await self._vectors.clear()
             await self._outbox.requeue()
             self._damaged = False
@@ -311,6 +317,7 @@ class Indexer:
                 raise failure
         if not self._damaged:
             self._said = None
+            self._rebuilding = False
         return not self._damaged
 
     async def _write_all(self, generation: str, ready: list[IndexTask]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, func, insert, literal_column, select, text, update
 
 from stores.records import Mark, Memory, MemoryKind, MemoryState, Scope, Source
 from stores.sameness import words_key
@@ -17,6 +17,13 @@ from stores.sql.schema import memories, outbox, scopes, to_micros
 
 _WITH_IDS = select(memories.c.number, memories.c.id, memories.c.payload).where(
     memories.c.scope == bindparam("scope"), memories.c.id.in_(bindparam("ids", expanding=True))
+)
+# The literals are the condition of the partial index, see `finding`.
+_SAME_WORDS = select(memories.c.id).where(
+    memories.c.scope == bindparam("scope"),
+    memories.c.text_key == bindparam("text_key"),
+    memories.c.kind != literal_column("'episode'"),
+    memories.c.kind == literal_column("'fact'"),
 )
 _ADD = insert(memories).returning(memories.c.number, sort_by_parameter_order=True)
 _CHANGE = update(memories).where(memories.c.number == bindparam("at_number"))
@@ -50,15 +57,22 @@ class SqlMemoryTable:
         self._database = database
         self._terms = terms_of(database)
 
-    async def put(self, scope: Scope, memories: Sequence[Memory], *, told: Mark | None = None) -> None:
-        def work(connection: Connection) -> None:
-            if told is not None:
-                append(connection, scope, [told])
-            if memories:
-                _put(connection, self._terms, scope, memories)
+    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
+        if memories:
+            await self._database.write(lambda connection: _put(connection, self._terms, scope, memories))
 
-        if memories or told is not None:
-            await self._database.write(work)
+    async def put_fact(self, scope: Scope, fact: Memory, *, told: Mark, known_ids: Collection[str]) -> bool:
+        def work(connection: Connection) -> bool:
+            take_turn(connection, Turn.JOURNAL)  # in the order in which `append` and `_put` take theirs
+            take_turn(connection, Turn.MEMORIES)
+            given = {"scope": scope, "text_key": words_key(fact.text)}
+            if given["text_key"] and set(connection.execute(_SAME_WORDS, given).scalars()) != set(known_ids):
+                return False
+            append(connection, scope, [told])
+            _put(connection, self._terms, scope, [fact])
+            return True
+
+        return await self._database.write(work)
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> builtins.list[Memory]:
         def work(connection: Connection) -> builtins.list[Memory]:

@@ -41,15 +41,31 @@ async def test_put_replaces_by_id(stores: SqlStores) -> None:
     assert len(await stores.memories.list(U1)) == 2
 
 
-async def test_a_memory_and_the_mark_that_tells_of_it_are_one_write(stores: SqlStores) -> None:
+async def test_a_fact_and_the_mark_that_tells_of_it_are_one_write(stores: SqlStores) -> None:
     told = mark(1, MarkKind.REMEMBERED)
-    await stores.memories.put(U1, [memory("a", "lives in Porto")], told=told)
+    assert await stores.memories.put_fact(U1, memory("a", "lives in Porto"), told=told, known_ids=[])
     assert [entry.id for entry in await stores.journal.read(U1, told.session_id)] == [told.id]
     assert [found.text for found in await stores.memories.get(U1, ["a"])] == ["lives in Porto"]
+    bad = memory("b", "\ud800")
     with pytest.raises(StoreError):
-        await stores.memories.put(U1, [memory("b", "\ud800")], told=mark(2, MarkKind.REMEMBERED))
+        await stores.memories.put_fact(U1, bad, told=mark(2, MarkKind.REMEMBERED), known_ids=[])
     assert [entry.id for entry in await stores.journal.read(U1, told.session_id)] == [told.id]
     assert await stores.memories.get(U1, ["b"]) == []
+
+
+async def test_a_fact_is_not_written_beside_one_that_came_in_between(stores: SqlStores) -> None:
+    await stores.memories.put(U2, [memory("theirs", "lives in Porto")])
+    await stores.memories.put(U1, [memory("e", "lives in Porto", kind=MemoryKind.EPISODE)])
+    one, two = mark(1, MarkKind.REMEMBERED), mark(2, MarkKind.REMEMBERED)
+    assert await stores.memories.put_fact(U1, memory("a", "lives in Porto"), told=one, known_ids=[])
+    assert not await stores.memories.put_fact(U1, memory("b", "Lives in  Porto!"), told=two, known_ids=[])
+    assert [entry.id for entry in await stores.journal.read(U1, one.session_id)] == [one.id]
+    again = memory("a", "lives in Porto", version=2)
+    assert await stores.memories.put_fact(U1, again, told=two, known_ids=["a"])
+    assert [found.id for found in await stores.memories.list(U1, kind=MemoryKind.FACT)] == ["a"]
+    for number, id_ in enumerate(("x", "y"), start=3):
+        wordless = memory(id_, "🙂")
+        assert await stores.memories.put_fact(U1, wordless, told=mark(number, MarkKind.REMEMBERED), known_ids=[])
 
 
 async def test_an_equal_memory_changes_nothing(stores: SqlStores) -> None:
