@@ -80,7 +80,15 @@ async def build_assistant(
         clock=now,
         notify=notices.append,
     )
-    recaller = _recaller(sql, vectors, embedding, indexer, now, zone)
+    recaller = recaller_over(
+        sql,
+        vectors,
+        embedding,
+        holds_lock=lambda: indexer.holds_lock,
+        on_damage=indexer.report_damage,
+        clock=now,
+        zone=zone,
+    )
     rooms = Rooms(
         settings=chosen,
         scope=scope_of(checked_name("user", chosen.user)),
@@ -112,9 +120,17 @@ async def build_assistant(
     return assistant
 
 
-def _recaller(
-    sql: SqlStores, vectors: VectorIndex, embedding: EmbeddingService, indexer: Indexer, clock: Clock, zone: str
+def recaller_over(
+    sql: SqlStores,
+    vectors: VectorIndex,
+    embedding: EmbeddingService,
+    *,
+    holds_lock: Callable[[], bool] = lambda: True,
+    on_damage: Callable[[], None] = lambda: None,
+    clock: Clock,
+    zone: str,
 ) -> Recaller:
+    """Recall in these stores, see `Recaller`. By default nobody else writes the vectors."""
     return Recaller(
         memories=sql.memories,
         talk=sql.talk,
@@ -122,8 +138,8 @@ def _recaller(
         vectors=vectors,
         outbox=sql.outbox,
         embedding=embedding,
-        holds_lock=lambda: indexer.holds_lock,
-        on_damage=indexer.report_damage,
+        holds_lock=holds_lock,
+        on_damage=on_damage,
         clock=clock,
         zone=zone,
     )

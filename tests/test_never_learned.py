@@ -15,7 +15,7 @@ from memagent.context.directives.discretion import discretion
 from memagent.errors import NotFoundError
 from memagent.memory.never import NeverPatterns
 from memagent.secret_rules import holds_secret
-from stores.records import MemoryState, Trust
+from stores.records import MemoryKind, MemoryState, Trust
 from tests.agents import agent_on
 from tests.scripted_server import ScriptedServer, call
 from tests.sent import all_text
@@ -154,6 +154,23 @@ def test_what_was_learned_already_is_taken_back_too(tmp_path: Path) -> None:
         agent.ask("Forget what I just said.")
         settled(agent)
         assert agent.memories("active") == []
+
+
+def test_what_the_person_restored_is_not_taken_back_by_another_agent(tmp_path: Path) -> None:
+    with (
+        ScriptedServer(default="Fine.", facts=facts("The user's locker code is 71000")) as server,
+        agent_on(server, tmp_path) as agent,
+        agent_on(server, tmp_path) as other,
+    ):
+        other.ingest([{"role": "user", "content": "Hello from the other one."}])
+        other.recall("hello")
+        say(agent, "My locker code is 71000.")
+        agent.ask("Forget what I just said.")
+        settled(agent)
+        taken = next(memory for memory in agent.memories("forgotten") if memory.kind is MemoryKind.FACT)
+        agent.restore(taken.id)
+        other.recall("locker code")
+        assert [memory.id for memory in agent.memories("active")] == [taken.id]
 
 
 def test_a_pattern_lists_what_is_remembered_already_and_can_be_taken_back(tmp_path: Path) -> None:

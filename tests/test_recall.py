@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memagent.build import recaller_over
 from memagent.memory.embed import EmbeddingService, Vectors, chunks
 from memagent.memory.recall import Recalled, Recaller
 from memagent.testing import FakeClock, WordEmbedder
@@ -80,18 +81,7 @@ async def shelf(folder: Path, embedder: WordEmbedder) -> AsyncGenerator[Shelf]:
     stores, vectors = open_sql(folder / "memagent.db"), ChromaVectorIndex(folder / "vectors")
     embedding = EmbeddingService(lambda: embedder)
     await embedding.wait()
-    recaller = Recaller(
-        memories=stores.memories,
-        talk=stores.talk,
-        lexical=stores.lexical,
-        vectors=vectors,
-        outbox=stores.outbox,
-        embedding=embedding,
-        holds_lock=lambda: True,
-        on_damage=lambda: None,
-        clock=FakeClock(NOW),
-        zone="Europe/Berlin",
-    )
+    recaller = recaller_over(stores, vectors, embedding, clock=FakeClock(NOW), zone="Europe/Berlin")
     try:
         yield Shelf(stores, vectors, embedder, recaller)
     finally:

@@ -133,8 +133,8 @@ class Assistant:
         if not self._indexing:
             self._indexing = True
             self._rooms.indexer.start()
-            self._background.later(self._rooms.indexer.catch_up(self._rooms.scope))
-            self._background.later(self.data.resume())
+            self._background.start(self._rooms.indexer.catch_up(self._rooms.scope))
+            self._background.start(self.data.resume())
 
     def _begin_opening(self) -> asyncio.Task[Opened]:
         """The task that opens the model; a new one when the last failed: a server may have come up."""

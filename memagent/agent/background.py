@@ -28,8 +28,8 @@ class Background:
         self._written_at = 0.0
         self._written = 0
 
-    def later(self, work: Awaitable[object]) -> None:
-        """Begins the work now."""
+    def start(self, work: Awaitable[object]) -> None:
+        """Begins work that nobody waits for."""
         task = asyncio.create_task(self._told(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -61,7 +61,7 @@ class Background:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await self._hurry.wait()
-        self.later(self._index())
+        self.start(self._index())
 
     async def _told(self, work: Awaitable[object]) -> None:
         try:

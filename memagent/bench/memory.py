@@ -15,7 +15,7 @@ import numpy as np
 
 from memagent.bench.harness import Progress, no_progress
 from memagent.bench.report import Figures
-from memagent.build import build_assistant
+from memagent.build import build_assistant, recaller_over
 from memagent.memory.embed import EmbeddingService, Vectors
 from memagent.memory.recall import Recaller
 from memagent.settings import load_settings
@@ -129,7 +129,8 @@ async def bench_memory(sizes: Sequence[int] = SIZES, *, progress: Progress = no_
                 count = upto
                 progress("memories", count, sizes[-1])
             built += time.perf_counter() - start
-            taken = await _ask(_recaller(stores, vectors, embedding), talk, size)
+            recaller = recaller_over(stores, vectors, embedding, clock=lambda: datetime.now(UTC), zone="UTC")
+            taken = await _ask(recaller, talk, size)
             rows.append(
                 Size(
                     memories=size,
@@ -177,21 +178,6 @@ async def _build(
     await vectors.put(SCOPE, embedder.generation, {m.id: [r.tobytes()] for m, r in zip(memories, rows, strict=True)})
     while tasks := await stores.outbox.pending(limit=BATCH):
         await stores.outbox.done([task.number for task in tasks])
-
-
-def _recaller(stores: SqlStores, vectors: ChromaVectorIndex, embedding: EmbeddingService) -> Recaller:
-    return Recaller(
-        memories=stores.memories,
-        talk=stores.talk,
-        lexical=stores.lexical,
-        vectors=vectors,
-        outbox=stores.outbox,
-        embedding=embedding,
-        holds_lock=lambda: True,
-        on_damage=lambda: None,
-        clock=lambda: datetime.now(UTC),
-        zone="UTC",
-    )
 
 
 async def _ask(recaller: Recaller, talk: Talk, size: int) -> list[float]:

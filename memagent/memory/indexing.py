@@ -28,8 +28,7 @@ from stores.records import IndexTask, Mark, Memory, MemoryKind, MemoryState, Mes
 
 POLL_SECONDS = 0.5
 """How often a process looks for what others have written."""
-BATCH = 512
-"""So many memories are embedded together: the more, the less of each is padding."""
+BATCH = 256
 JOURNAL_BATCH = 500
 LANGUAGE_SAMPLE = 100
 """So many of the newest messages show which language a person speaks."""
@@ -76,8 +75,6 @@ class Indexer:
         """The person was told so since the last batch that went well."""
         self._looked = False
         self._scopes: set[Scope] = set()
-        self._cursors: dict[Scope, int] = {}
-        """Up to where this process knows that episodes were made: the table's cursor never goes back."""
         self._unchecked: set[Scope] = set()
         self._outdated: set[Scope] = set()
         self._reembedding: set[Scope] = set()
@@ -108,13 +105,12 @@ class Indexer:
         if scope not in self._scopes:
             self._scopes.add(scope)
             self._unchecked.add(scope)
-        cursor = self._cursors.get(scope) or await self._memories.cursor(scope)
+        cursor = await self._memories.cursor(scope)
         while entries := await self._journal.since(scope, cursor, limit=JOURNAL_BATCH):
             cursor = entries[-1].position
             never = NeverPatterns(await self._never.list(scope))
             await self._take_back(scope, entries)
             await self._memories.put_episodes(scope, memories_of(entries, self._clock(), never), cursor=cursor)
-            self._cursors[scope] = cursor
             self.wake()
 
     async def _take_back(self, scope: Scope, entries: Sequence[Message | Mark]) -> None:

@@ -13,7 +13,7 @@ from stores.sql.schema import memories, memory_sources, memory_versions
 
 # Literals, as the partial indexes have them: SQLite uses those only where it can prove their condition, which it
 # cannot with parameters.
-_NO_EPISODE = memories.c.kind != literal_column("'episode'")
+NO_EPISODE = memories.c.kind != literal_column("'episode'")
 _IN_PROFILE = memories.c.pin != literal_column("'none'")
 _OF_ENTRIES = (
     select(memories.c.number, memories.c.said_at, memories.c.payload, memory_sources.c.session_id)
@@ -38,13 +38,13 @@ class SqlMemoryFinder:
             return []
         same = memories.c.text_key == key
         kinds = memories.c.kind == kind.value
-        return await self._found(scope, same, kinds if kind is MemoryKind.EPISODE else kinds & _NO_EPISODE)
+        return await self._found(scope, same, kinds if kind is MemoryKind.EPISODE else kinds & NO_EPISODE)
 
     async def about(self, scope: Scope, subject: str, attribute: str | None = None) -> list[Memory]:
         subject_key, attribute_key = words_key(subject), words_key(attribute or "")
         if not subject_key or (attribute is not None and not attribute_key):
             return []
-        conditions = [memories.c.subject_key == subject_key, _NO_EPISODE, memories.c.kind == MemoryKind.FACT.value]
+        conditions = [memories.c.subject_key == subject_key, NO_EPISODE, memories.c.kind == MemoryKind.FACT.value]
         if attribute is not None:
             conditions.append(memories.c.attribute_key == attribute_key)
         return await self._found(scope, *conditions)

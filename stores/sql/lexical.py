@@ -176,7 +176,7 @@ class SqlLexicalIndex:
             if not terms or row is None:
                 return []
             common = _common(row.active_count)
-            chosen = choose_terms(self._terms.counts(connection, row.number, terms, min(int(common), POSTINGS)), common)
+            chosen = choose_terms(self._terms.counts(connection, row.number, terms, int(common)), common)
             if not chosen:
                 return []
             rows = self._terms.search(connection, row.number, scope, chosen, limit)

@@ -6,11 +6,12 @@ import builtins
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, insert, literal_column, select, text, update
+from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
 from stores.records import Mark, Memory, MemoryKind, MemoryState, Scope, Source
 from stores.sameness import words_key
 from stores.sql.database import Database, Turn, batches, take_turn
+from stores.sql.finding import NO_EPISODE
 from stores.sql.journal import append
 from stores.sql.lexical import Terms, index_texts, terms_of
 from stores.sql.schema import memories, outbox, scopes, to_micros
@@ -18,12 +19,11 @@ from stores.sql.schema import memories, outbox, scopes, to_micros
 _WITH_IDS = select(memories.c.number, memories.c.id, memories.c.payload).where(
     memories.c.scope == bindparam("scope"), memories.c.id.in_(bindparam("ids", expanding=True))
 )
-# The literals are the condition of the partial index, see `finding`.
 _SAME_WORDS = select(memories.c.id).where(
     memories.c.scope == bindparam("scope"),
     memories.c.text_key == bindparam("text_key"),
-    memories.c.kind != literal_column("'episode'"),
-    memories.c.kind == literal_column("'fact'"),
+    memories.c.kind == MemoryKind.FACT.value,
+    NO_EPISODE,
 )
 _ADD = insert(memories).returning(memories.c.number, sort_by_parameter_order=True)
 _CHANGE = update(memories).where(memories.c.number == bindparam("at_number"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stores.records import Scope
-from stores.sql import SqlStores
+from stores.sql import SqlStores, lexical
 from stores.sql.lexical import choose_terms
 from tests.contract.samples import U1, U2, forgotten, memory
 
@@ -121,6 +121,15 @@ def test_common_terms_are_left_out_of_a_search_that_would_take_long() -> None:
     counts = {"boat": 20_000, "heron": 12, "river": 14_000, "tern": 300}
     assert choose_terms(counts, common=1e6) == ["heron", "tern", "river"]
     assert choose_terms({"boat": 30_000, "river": 28_000, "sea": 40_000}, common=1e6) == ["river", "boat"]
+
+
+async def test_a_word_that_is_too_common_does_not_count_as_rare(
+    stores: SqlStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical, "POSTINGS", 3)
+    await stores.memories.put(U1, [memory(f"c{number}", f"the day {number}") for number in range(200)])
+    await stores.memories.put(U1, [memory("rare", "the zebra")])
+    assert await found(stores, "the zebra", limit=500) == ["rare"]
 
 
 async def test_shares_are_of_the_scope_itself(stores: SqlStores) -> None:
