@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from memagent.memory.hits import HistoryHit
     from memagent.memory.recall import Recalled
     from memagent.settings import Settings, load_settings
+    from memagent.tools.approval import Decision
     from memagent.tools.definition import tool
+    from memagent.tools.progress import report
     from stores.errors import StoreError
     from stores.records import Memory, Message, Session
 
@@ -30,6 +32,7 @@ __all__ = [
     "Agent",
     "AsyncAgent",
     "ContextError",
+    "Decision",
     "Event",
     "HistoryHit",
     "Manifest",
@@ -48,6 +51,7 @@ __all__ = [
     "Summary",
     "__version__",
     "load_settings",
+    "report",
     "tool",
 ]
 
@@ -55,6 +59,7 @@ _HOMES = {
     "Agent": "memagent.agent.facade",
     "AsyncAgent": "memagent.agent.facade",
     "ContextError": "memagent.errors",
+    "Decision": "memagent.tools.approval",
     "Event": "memagent.events",
     "HistoryHit": "memagent.memory.hits",
     "Manifest": "memagent.context.manifest",
@@ -72,6 +77,7 @@ _HOMES = {
     "StoreError": "stores.errors",
     "Summary": "memagent.context.view",
     "load_settings": "memagent.settings",
+    "report": "memagent.tools.progress",
     "tool": "memagent.tools.definition",
 }
 

@@ -20,6 +20,7 @@ from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Clock,
 from memagent.agent.sessions import LAST
 from memagent.context.assemble import Offer
 from memagent.errors import DiskFullError, SettingsError, StoreError, ToolError
+from memagent.events import Usage
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import Embedder, EmbeddingService
 from memagent.memory.embedders import open_embedder
@@ -30,8 +31,8 @@ from memagent.memory.recall import Recaller
 from memagent.memory.writing import FactWriter
 from memagent.sanitize import checked_name, clean_text
 from memagent.settings import Settings, load_settings
+from memagent.tools.approval import Approve, Later
 from memagent.tools.definition import Tool, tool
-from memagent.tools.running import Approve
 from stores.base import BlobStore
 from stores.blobs import open_blobs
 from stores.indexes import VectorIndex
@@ -49,7 +50,7 @@ async def build_assistant(
     session: str | None = None,
     tools: Sequence[Callable[..., Any] | Tool] = (),
     embedder: str | Embedder | None = None,
-    approve: Approve | None = None,
+    approve: Approve | Later | None = None,
     clock: Clock | None = None,
     model: ChatModel | None = None,
     warm_up: bool = True,
@@ -109,6 +110,7 @@ async def build_assistant(
             own_text=prompts.text("system"),
         ),
         approve=approve,
+        cost_usd=_cost_usd,
         notices=notices,
     )
     # a host's own name for a session is taken exactly
@@ -237,6 +239,12 @@ async def _open_model(settings: Settings) -> ChatModel:
     from memagent.llm.opening import open_model  # brings the openai SDK, which takes half a second
 
     return await open_model(settings)
+
+
+def _cost_usd(model: str, endpoint: str, usage: Usage) -> float | None:
+    from memagent.llm.prices import cost_usd  # loading it takes a quarter of a second, and few set a limit
+
+    return cost_usd(model, endpoint, usage)
 
 
 async def _given(model: ChatModel) -> ChatModel:

@@ -2,8 +2,9 @@
 
 Order within one exchange: any `Notice`, `ProfileProposed` and `Compacted` of background work first, then
 `Recalled`, then per turn `Compacting` and `Compacted` if the prompt would not fit, `TextDelta`s and, if the
-model calls tools, `ToolStarted` and `ToolFinished` for each call; `Finished` comes once and last (none if an
-error is raised).
+model calls tools, for each call `ApprovalAsked` and `ApprovalDecided` if it needs consent, `ToolStarted`,
+`ToolProgress` and `ToolFinished`; `StateChanged` stands before what happens in the new state. `Finished` comes once
+and last (none if an error is raised). Surfaces ignore types that they do not know.
 """
 
 from __future__ import annotations
@@ -12,7 +13,20 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FinishReason = Literal["stop", "length", "turn_limit", "no_progress", "approval", "cancelled", "partial", "refused"]
+FinishReason = Literal[
+    "stop",
+    "length",
+    "turn_limit",
+    "no_progress",
+    "time_limit",
+    "spend_limit",
+    "approval",
+    "cancelled",
+    "partial",
+    "refused",
+]
+State = Literal["planning", "executing", "observing", "final"]
+"""What the agent does: the model thinks or writes; tools run; their results are looked at; it is over."""
 
 
 class _Event(BaseModel):
@@ -35,6 +49,13 @@ class ProfileProposed(_Event):
     type: Literal["profile_proposed"] = "profile_proposed"
     memory_id: str
     text: str
+
+
+class StateChanged(_Event):
+    """The agent goes over to this state. Every exchange begins with "planning" and ends with "final"."""
+
+    type: Literal["state"] = "state"
+    state: State
 
 
 class Recalled(_Event):
@@ -75,13 +96,43 @@ class TextDelta(_Event):
     text: str
 
 
+class ApprovalAsked(_Event):
+    """A call waits for the person's consent. ``arguments``, JSON text, is what would run. ``pending``: nobody
+    is asked now, the exchange ends and the call waits (see `Agent.decide`)."""
+
+    type: Literal["approval_asked"] = "approval_asked"
+    call_id: str
+    name: str
+    arguments: str
+    pending: bool = False
+
+
+class ApprovalDecided(_Event):
+    """What was decided about a call, and why. ``by`` "nobody": no person did."""
+
+    type: Literal["approval_decided"] = "approval_decided"
+    call_id: str
+    name: str
+    verdict: Literal["yes", "no", "always"]
+    reason: str = ""
+    by: Literal["person", "nobody"] = "person"
+
+
 class ToolStarted(_Event):
-    """A call is about to run. ``arguments`` is JSON text."""
+    """A call is about to run. ``arguments``, JSON text, is what it runs with."""
 
     type: Literal["tool_started"] = "tool_started"
     call_id: str
     name: str
     arguments: str
+
+
+class ToolProgress(_Event):
+    """What a running tool says of how far it is (`memagent.report`). The model does not see it."""
+
+    type: Literal["tool_progress"] = "tool_progress"
+    call_id: str
+    text: str
 
 
 class ToolFinished(_Event):
@@ -124,6 +175,18 @@ class Finished(_Event):
 
 
 Event = Annotated[
-    Notice | ProfileProposed | Recalled | Compacting | Compacted | TextDelta | ToolStarted | ToolFinished | Finished,
+    Notice
+    | ProfileProposed
+    | StateChanged
+    | Recalled
+    | Compacting
+    | Compacted
+    | TextDelta
+    | ApprovalAsked
+    | ApprovalDecided
+    | ToolStarted
+    | ToolProgress
+    | ToolFinished
+    | Finished,
     Field(discriminator="type"),
 ]

@@ -69,7 +69,16 @@ class Settings(BaseSettings):
     temperature: float | None = Field(None, ge=0, le=2)
     """None: 0.2 when tools are offered, else the server's own."""
     turn_limit: int = Field(10, ge=1)
+    """How often the model may be asked within one exchange."""
+    exchange_seconds: float | None = Field(None, gt=0)
+    """How long an exchange may take, waiting for approvals not counted; None: no limit."""
+    exchange_tokens: int | None = Field(None, ge=1)
+    """What the model calls of an exchange may take together, prompts and replies; None: no limit."""
+    exchange_usd: float | None = Field(None, gt=0)
+    """What they may cost, where the model's price is known; None: no limit."""
     tool_timeout_seconds: float = Field(60.0, gt=0)
+    approval_timeout_seconds: float | None = Field(None, gt=0)
+    """How long a person is waited for before a call with side effects counts as not approved; None: no limit."""
     connect_timeout_seconds: float = Field(10.0, gt=0)
     silence_timeout_seconds: float = Field(300.0, gt=0)
     """How long a model may say nothing before it counts as dead."""

@@ -54,6 +54,10 @@ class Journal(Protocol):
         """The newest mark of a kind. May walk the session: not for every message."""
         ...
 
+    async def marks(self, scope: Scope, session_id: str, what: MarkKind) -> list[Mark]:
+        """The marks of a kind, oldest first. May walk the session: not for every message."""
+        ...
+
     async def since(self, scope: Scope, position: int, *, limit: int = 500) -> list[Message | Mark]:
         """Entries of all the scope's sessions with a larger position, by position: what a view has not seen yet."""
         ...

@@ -116,7 +116,13 @@ class MarkKind(StrEnum):
     """What a mark records."""
 
     STARTED = "started"
-    """A call is about to run; data: call_id, name."""
+    """A call is about to run; data: call_id, name, nonce (whose run it is). Its id is the call's, so that no two
+    can say so of one call."""
+    ASKED = "asked"
+    """A call waits for a person's consent; data: call_id, name, message_id (of the message that calls)."""
+    DECIDED = "decided"
+    """The person, or nobody, decided about a call; data: call_id, name, verdict, reason, by, and where given
+    arguments (run instead) and rule (what later calls of the session it allows). Its id is the call's."""
     CONTEXT = "context"
     """What was fenced into an exchange's user message; data: moment (lines), recalled [{id, version, hash}]."""
     CUT = "cut"

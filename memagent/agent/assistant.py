@@ -11,14 +11,16 @@ from typing import Any
 
 from memagent.agent.attaching import image_parts
 from memagent.agent.background import Background
+from memagent.agent.consents import PendingCall, decided_event, waits_text
 from memagent.agent.context_control import ContextControl
 from memagent.agent.data.control import DataControl
+from memagent.agent.deciding import Deciding
 from memagent.agent.explaining import Explainer
 from memagent.agent.ingesting import host_note, ingested
 from memagent.agent.learning import Learner
 from memagent.agent.learning_control import LearningControl
 from memagent.agent.looking_back import LookingBack
-from memagent.agent.loop import Answer, ExchangeRun, Question
+from memagent.agent.loop import Answer, ExchangeRun, Question, Resumption
 from memagent.agent.memory_control import MemoryControl
 from memagent.agent.opened import Opened
 from memagent.agent.opening import open_with
@@ -34,10 +36,11 @@ from memagent.context.manifest import Manifest
 from memagent.context.render import build_exchange
 from memagent.context.view import Summary
 from memagent.errors import AgentClosedError, MemagentError, NotFoundError
-from memagent.events import Event, Finished, Notice
+from memagent.events import Event, Finished, Notice, Usage
 from memagent.llm.client import ChatModel
 from memagent.memory.recall import Recalled
 from memagent.sanitize import checked_name, clean_text
+from memagent.tools.approval import Decision
 from memagent.tools.definition import Tool
 from stores.errors import StoreError
 from stores.records import (
@@ -108,6 +111,7 @@ class Assistant:
         self.data = DataControl(rooms, begin=self._check_open, quiet=self._quiet, settle=self._settle_indexes)
         self.explainer = Explainer(rooms, session_id=lambda: self._session_id, begin=self._check_open)
         self._tools = self._own_tools()
+        self._deciding = Deciding(rooms, rooms.host_tools)
 
     def _own_tools(self) -> dict[str, Tool]:
         """memagent's own tools, most useful first: a small window offers only the first."""
@@ -160,10 +164,12 @@ class Assistant:
         self, text: str, attachments: Sequence[str], tool_choice: str | Mapping[str, Any], remember: bool
     ) -> Reply:
         """Answers one message."""
-        events: list[Event] = []
+        return await self._reply(self._events(await self._question(text, attachments, tool_choice, remember)))
+
+    async def _reply(self, given: AsyncGenerator[Event | Answer], *before: Event) -> Reply:
+        events: list[Event] = [*before]
         answer: Answer | None = None
-        question = await self._question(text, attachments, tool_choice, remember)
-        async with contextlib.aclosing(self._events(question)) as items:
+        async with contextlib.aclosing(given) as items:
             async for item in items:
                 if isinstance(item, Answer):
                     answer = item
@@ -173,14 +179,33 @@ class Assistant:
         manifest = answer.prompt.manifest if answer.prompt else None
         return Reply(answer.text, answer.finish_reason, answer.usage, manifest, tuple(events))
 
-    async def _events(self, question: Question) -> AsyncGenerator[Event | Answer]:
+    async def pending(self) -> list[PendingCall]:
+        """This user's calls that wait for a person, oldest first."""
+        self._check_open()
+        return await self._deciding.pending()
+
+    async def decide(self, wanted: str, decision: Decision) -> Reply:
+        """Decides about a waiting call; once all of its exchange are decided that goes on."""
+        self._check_open()
+        decided = await self._deciding.decide(wanted, decision)
+        call, session_id = decided.call, decided.session_id
+        told = decided_event(call.call_id, call.name, decision)
+        if decided.resumption is None:
+            left = [c for c in await self.pending() if c.exchange_id == call.exchange_id]
+            return Reply(waits_text([(c.name, c.arguments) for c in left]), "approval", Usage(), None, (told,))
+        return await self._reply(self._events(decided.resumption, session_id), told)
+
+    async def _events(self, task: Question | Resumption, session_id: str = "") -> AsyncGenerator[Event | Answer]:
+        """Of an exchange of this session, or of another one of the user's."""
         async with self._one_at_a_time:
             opened, view = await self._ready()
             self._check_open()  # it may have been closed while the model was being opened
+            if session_id and session_id != view.session_id:
+                view = opened.composer.new_view(session_id)
             queue: asyncio.Queue[Event | None] = asyncio.Queue()
-            if await self._privacy.begins_exchange(view):
-                question = replace(question, remember=False)
-            self._no_memory = not question.remember
+            if isinstance(task, Question) and await self._privacy.begins_exchange(view):
+                task = replace(task, remember=False)
+            self._no_memory = not task.remember
             await self._learner.pause(interrupt=opened.model.profile.one_at_a_time)
             if opened.model.profile.one_at_a_time:
                 await self._stop_compacting()
@@ -188,16 +213,16 @@ class Assistant:
                 yield Notice(level="warning", text=self._rooms.notices.popleft())
             while self._happened:
                 yield self._happened.popleft()
-            if question.asked_for_discretion:
+            if isinstance(task, Question) and task.asked_for_discretion:
                 yield Notice(text=NOT_KEPT)
-            run = ExchangeRun(self._rooms, view, opened, question, queue.put_nowait)
-            task = run.start()
-            task.add_done_callback(lambda _: queue.put_nowait(None))
+            run = ExchangeRun(self._rooms, view, opened, task, queue.put_nowait)
+            answering = run.start()
+            answering.add_done_callback(lambda _: queue.put_nowait(None))
             self._running = run
             try:
                 while (event := await queue.get()) is not None:
                     yield event
-                answer = task.result()
+                answer = answering.result()
                 yield Finished(
                     text=answer.text,
                     finish_reason=answer.finish_reason,

@@ -11,8 +11,8 @@ from memagent.agent.assistant import Assistant
 from memagent.agent.loop_thread import LoopThread, shared_loop
 from memagent.memory.embed import Embedder
 from memagent.settings import Settings
+from memagent.tools.approval import Approve, Later
 from memagent.tools.definition import Tool
-from memagent.tools.running import Approve
 
 
 class Construction:
@@ -32,7 +32,7 @@ class Construction:
         window_tokens: int | None = None,
         reply_tokens: int | None = None,
         embedder: str | Embedder | None = None,
-        approve: Approve | None = None,
+        approve: Approve | Later | None = None,
         clock: Callable[[], datetime] | None = None,
         settings: Settings | None = None,
         warm_up: bool = True,
@@ -44,7 +44,8 @@ class Construction:
 
         ``session``: None for a new one, "last", or the whole id of one to go on in; an id nobody used yet
         begins a session of that name. ``tools``: functions or `tool` objects.
-        ``approve(call)`` is asked before a tool with side effects runs; without it none runs.
+        ``approve(call)`` is asked before a tool with side effects runs, and answers True, "yes", "always" or a
+        `Decision`; without it none runs. ``approve="later"``: the exchange ends and the call waits for `decide`.
         ``private``: nothing said in its sessions may become a memory, until `private` says otherwise.
         ``clock()`` gives an aware datetime. Raises SettingsError, ToolError or StoreError."""
         from memagent.build import build_assistant  # the composition root stands above; only the facade calls it

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequenc
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from memagent.agent.consents import PendingCall
 from memagent.agent.construction import Construction
 from memagent.agent.data.faces import AsyncDataFace, DataFace
 from memagent.agent.data.upkeep import Checkup
@@ -25,6 +26,7 @@ from memagent.context.view import Summary
 from memagent.events import Compacted, Event
 from memagent.memory.hits import HistoryHit
 from memagent.memory.recall import Recalled
+from memagent.tools.approval import Decision, answer_of
 from stores.records import Memory, MemoryKind, MemoryState, Message, Session
 
 T = TypeVar("T")
@@ -68,6 +70,17 @@ class Agent(Construction, DataFace):
     ) -> Iterator[Event]:
         """Like `ask`, but gives each event as it happens; `Finished` is last. Leaving early cancels."""
         return self._thread.iterate(self._assistant.stream(text, attachments, tool_choice, remember))
+
+    def pending(self) -> list[PendingCall]:
+        """Calls with side effects that wait for a person, in all sessions of this user, oldest first (with
+        ``approve="later"``, in this process or another)."""
+        return self._call(self._assistant.pending())
+
+    def decide(self, call: str, decision: Decision | bool | str, reason: str = "") -> Reply:
+        """Decides about a waiting call, by its id or the model's: "yes", "no", "always" or a `Decision`. When all
+        of its exchange are decided the exchange goes on, and this is its answer. The call runs at most once, and
+        with the arguments that `pending` shows. Raises NotFoundError, MemagentError, ModelError, StoreError."""
+        return self._call(self._assistant.decide(call, answer_of(decision, reason)))
 
     def preview(self, text: str, *, attachments: Sequence[str] = (), recall: bool = True) -> Prompt:
         """The prompt this message would be sent with. Calls no model, writes nothing, moves no counter."""
@@ -289,6 +302,14 @@ class AsyncAgent(Construction, AsyncDataFace):
     ) -> AsyncIterator[Event]:
         """See `Agent.stream`."""
         return self._thread.aiterate(self._assistant.stream(text, attachments, tool_choice, remember))
+
+    async def pending(self) -> list[PendingCall]:
+        """See `Agent.pending`."""
+        return await self._call(self._assistant.pending())
+
+    async def decide(self, call: str, decision: Decision | bool | str, reason: str = "") -> Reply:
+        """See `Agent.decide`."""
+        return await self._call(self._assistant.decide(call, answer_of(decision, reason)))
 
     async def preview(self, text: str, *, attachments: Sequence[str] = (), recall: bool = True) -> Prompt:
         """See `Agent.preview`."""

@@ -13,6 +13,7 @@ from memagent.agent.revising import Reviser
 from memagent.llm.client import ChatModel
 from memagent.llm.tokens import TokenCounter
 from memagent.tools.definition import Tool
+from memagent.tools.running import Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +28,4 @@ class Opened:
     overflowing: Overflowing
     learner: Learner
     tools: Mapping[str, Tool]
+    runner: Runner

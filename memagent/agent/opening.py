@@ -14,7 +14,9 @@ from memagent.agent.overflowing import Overflowing
 from memagent.agent.revising import Reviser
 from memagent.agent.rooms import Rooms
 from memagent.llm.tokens import TokenCounter
+from memagent.tools.approval import Consent
 from memagent.tools.definition import Tool
+from memagent.tools.running import Runner
 
 
 async def open_with(rooms: Rooms, own_tools: Mapping[str, Tool], learner: Learner) -> Opened:
@@ -45,4 +47,9 @@ async def open_with(rooms: Rooms, own_tools: Mapping[str, Tool], learner: Learne
         reviser=Reviser(rooms, composer, counter),
         overflowing=Overflowing(rooms, counter, lambda: composer.budget, tools),
         tools=tools,
+        runner=Runner(
+            tools,
+            Consent(rooms.approve, rooms.settings.approval_timeout_seconds),
+            timeout_seconds=rooms.settings.tool_timeout_seconds,
+        ),
     )

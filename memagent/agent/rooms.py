@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memagent.context.assemble import Offer
+from memagent.events import Usage
 from memagent.llm.client import ChatModel
 from memagent.memory.embed import EmbeddingService
 from memagent.memory.history import HistorySearch
@@ -15,8 +16,8 @@ from memagent.memory.indexing import Indexer
 from memagent.memory.recall import Recaller
 from memagent.memory.writing import FactWriter
 from memagent.settings import Settings
+from memagent.tools.approval import Approve, Later
 from memagent.tools.definition import Tool
-from memagent.tools.running import Approve
 from stores.base import (
     BlobStore,
     Eraser,
@@ -85,5 +86,7 @@ class Rooms:
     open_model: Callable[[], Awaitable[ChatModel]]
     host_tools: dict[str, Tool]
     offer: Offer
-    approve: Approve | None
+    approve: Approve | Later | None
+    cost_usd: Callable[[str, str, Usage], float | None]
+    """What model calls cost, by model, endpoint and tokens; None if the price is not known."""
     notices: deque[str] = field(default_factory=lambda: deque(maxlen=50))

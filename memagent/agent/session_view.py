@@ -310,6 +310,23 @@ class SessionView:
             blocks[exchange_id] = ContextBlock(_moment(mark), tuple(lines)).without(self.forgotten)
         return blocks
 
+    @property
+    def newest_entries(self) -> list[Message | Mark]:
+        """The entries of the newest exchange that the view shows, in order; [] if there is none."""
+        newest = next(reversed(self._closed), None)
+        return list(self._entries[newest]) if newest is not None else []
+
+    async def reopen(self, exchange_id: str) -> tuple[list[Message | Mark], ContextBlock]:
+        """The exchange goes on: it leaves the window until `finish_open`. Returns its entries that are shown, in
+        order, and what stands beside its message; ([], …) if the view does not show it."""
+        async with self._one_at_a_time:
+            self.open_exchange_id = exchange_id
+            entries = list(self._entries.get(exchange_id, ()))
+            self._closed.pop(exchange_id, None)
+            self._pending[exchange_id] = None
+            self._rebuild()
+            return entries, (await self._blocks([exchange_id] if entries else [])).get(exchange_id, ContextBlock())
+
     async def finish_open(self) -> None:
         """The open exchange is over: it joins the window, rendered from the journal as any other."""
         self.open_exchange_id = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
@@ -53,10 +53,23 @@ def _as_json(value: object) -> str:
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
-def error_text(kind: str, message: str, hint: str = "") -> str:
-    """A failure as data for the model: {error, message, hint}."""
-    body = {"error": kind, "message": clean_output(message) or kind}
+ErrorType = Literal["arguments", "tool", "timeout", "approval"]
+"""Where a failure lies: in what was asked for, in the tool, in its time limit, in the person's consent."""
+
+
+def error_text(kind: str, message: str, hint: str = "", *, fault: ErrorType = "tool") -> str:
+    """A failure as data for the model: {error, type, message, hint}, the hint only where there is one."""
+    body = {"error": kind, "type": fault, "message": clean_output(message) or kind}
     return json.dumps({**body, "hint": hint} if hint else body, ensure_ascii=False)
+
+
+def refusal(name: str, reason: str, *, by_nobody: bool) -> str:
+    """Why a call with side effects did not run, as data for the model. ``by_nobody``: no person said no."""
+    if by_nobody:
+        return error_text("not_approved", f"{name} has side effects and {reason}; it did not run", fault="approval")
+    said = f"denied by the user: {reason}" if reason else "denied by the user"
+    hint = "do not call it again unless the user asks for it"
+    return error_text("denied", f"{said}; {name} did not run", hint, fault="approval")
 
 
 def _described(value: Any) -> Any:

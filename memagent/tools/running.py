@@ -1,188 +1,208 @@
-"""Running calls: validation, consent, time limits; failures are data, results come in call order."""
+"""Running calls: validation, consent, time limits, retries; failures are data, results come in call order."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import inspect
 import json
-import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from pydantic import BaseModel, ValidationError
+import tenacity
 
+from memagent.sanitize import clean_output
+from memagent.tools.approval import Consent, Decision
+from memagent.tools.arguments import Arguments, ArgumentsError, known, named, read_arguments
+from memagent.tools.cache import ResultCache
 from memagent.tools.definition import Tool
-from memagent.tools.output import error_text, to_text
+from memagent.tools.foreign import contained, in_thread
+from memagent.tools.output import error_text, refusal, to_text
+from memagent.tools.progress import REPORT
 from stores.records import ToolCall
 
-Approve = Callable[[ToolCall], bool | Awaitable[bool]]
-"""Asks a person whether exactly this call may run. What is no coroutine function is called in a thread; one
-question at a time."""
+RETRY_SECONDS = 0.2
+RETRY_MOST_SECONDS = 10.0
+"""The pause before a call is tried again is random, up to a bound that doubles from the first to the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call, as text for the model."""
+    """What came of a call, as text for the model. ``pending``: nothing yet, it waits for a person."""
 
     call: ToolCall
     content: str
     failed: bool = False
+    pending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """``timeout_seconds`` for tools that have none of their own."""
+class Watch(Protocol):
+    """Who follows the calls of a turn. ``call`` is the model's; ``wanted`` the same with the tool's real name
+    and the validated arguments. What these raise ends the turn."""
 
-    timeout_seconds: float
+    def ruled(self, wanted: ToolCall) -> bool:
+        """Whether the person agreed to such calls for the whole session."""
+        ...
+
+    async def asking(self, call: ToolCall, wanted: ToolCall) -> None:
+        """A person is about to be asked, or the call is about to wait for one."""
+        ...
+
+    async def decided(self, call: ToolCall, wanted: ToolCall, decision: Decision) -> None:
+        """The person answered, or nobody did. Returns before the call runs."""
+        ...
+
+    async def starting(self, call: ToolCall, wanted: ToolCall) -> bool:
+        """The call is about to run: it is journalled before this returns. False: it ran before."""
+        ...
+
+    def progress(self, call: ToolCall, text: str) -> None:
+        """The tool says how far it is."""
+        ...
+
+    async def finished(self, outcome: Outcome) -> None:
+        """The call has an outcome, not a pending one."""
+        ...
 
 
-async def run_calls(
-    calls: Sequence[ToolCall],
-    tools: Mapping[str, Tool],
-    *,
-    limits: Limits,
-    approve: Approve | None,
-    on_start: Callable[[ToolCall], Awaitable[None]],
-    on_finish: Callable[[Outcome], Awaitable[None]],
-) -> list[Outcome]:
-    """Runs independent calls side by side and returns their outcomes in call order. ``on_start`` has
-    returned before a call runs (so that it can be journalled first). Only cancellation and an error of
-    the callbacks get out; other calls are then cancelled too."""
+class Runner:
+    """Runs calls of ``tools``. ``timeout_seconds`` for those that have no limit of their own."""
 
-    asking = asyncio.Lock()  # a person is asked one thing at a time
+    def __init__(
+        self, tools: Mapping[str, Tool], consent: Consent, *, timeout_seconds: float, cache: ResultCache | None = None
+    ) -> None:
+        self._tools = tools
+        self._consent = consent
+        self._timeout_seconds = timeout_seconds
+        self._cache = cache or ResultCache()
 
-    async def refused(call: ToolCall) -> str | None:
-        async with asking:
-            return await _refused(call, approve)
+    @property
+    def consent_waits(self) -> bool:
+        """Whether calls that need consent wait until somebody decides later."""
+        return self._consent.waits
 
-    async def one(call: ToolCall) -> Outcome:
-        outcome = await _run(call, tools, limits, refused, on_start)
-        await on_finish(outcome)
+    async def run(
+        self, calls: Sequence[ToolCall], watch: Watch, decisions: Mapping[str, Decision] | None = None
+    ) -> list[Outcome]:
+        """Runs independent calls side by side, what is not parallel-safe one after the other, and returns the
+        outcomes in call order. ``decisions``, by call id, were made before: those calls are not asked about.
+        Only cancellation and an error of ``watch`` get out; other calls are then cancelled too."""
+        alone = asyncio.Lock()  # its waiters get it in the order in which they came, which is call order
+
+        async def one(call: ToolCall) -> Outcome:
+            meant = named(call.name, self._tools)
+            beside = meant is None or meant.tool.runs_beside_others
+            async with contextlib.nullcontext() if beside else alone:
+                outcome = await self._one(call, watch, (decisions or {}).get(call.id))
+                if not outcome.pending:
+                    await watch.finished(outcome)
+                return outcome
+
+        running = [asyncio.create_task(one(call)) for call in calls]
+        try:
+            return await asyncio.gather(*running)
+        finally:  # after an error or a cancellation nothing may run on unseen
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _one(self, call: ToolCall, watch: Watch, decision: Decision | None) -> Outcome:
+        meant = named(call.name, self._tools)
+        if meant is None:
+            message = f"there is no tool {call.name[:64]!r}"
+            return Outcome(call, error_text("unknown_tool", message, known(self._tools), fault="arguments"), True)
+        tool = meant.tool
+        try:
+            arguments = read_arguments(tool, call.arguments)
+        except ArgumentsError as error:
+            return _bad(call, str(error), "call again with corrected arguments")
+        notes = [*([meant.repair] if meant.repair else []), *arguments.repairs]
+        wanted = ToolCall(id=call.id, name=tool.name, arguments=arguments.text)
+        if tool.side_effect:
+            if decision is None and self._consent.waits and not watch.ruled(wanted):
+                await watch.asking(call, wanted)
+                return Outcome(call, "", pending=True)
+            decision = decision or await self._asked(call, wanted, watch)
+            if not decision.agreed:
+                return Outcome(call, refusal(tool.name, decision.reason, by_nobody=decision.by == "nobody"), True)
+            if decision.arguments is not None:
+                try:
+                    arguments = read_arguments(tool, json.dumps(decision.arguments))
+                except (ArgumentsError, TypeError, ValueError) as error:
+                    return _bad(call, f"as the user changed them: {error}", "")
+                notes.append(f"the user changed the arguments to {arguments.text}")
+                wanted = wanted.model_copy(update={"arguments": arguments.text})
+        outcome = await self._kept_or_run(tool, call, wanted, arguments, watch)
+        return _noted(outcome, notes)
+
+    async def _asked(self, call: ToolCall, wanted: ToolCall, watch: Watch) -> Decision:
+        if watch.ruled(wanted):
+            return Decision("yes")
+        await watch.asking(call, wanted)
+        decision = await self._consent.ask(wanted)
+        await watch.decided(call, wanted, decision)
+        return decision
+
+    async def _kept_or_run(
+        self, tool: Tool, call: ToolCall, wanted: ToolCall, arguments: Arguments, watch: Watch
+    ) -> Outcome:
+        if tool.cache_seconds and (kept := self._cache.get(tool.name, arguments.text)) is not None:
+            return Outcome(call, kept)
+        if not await watch.starting(call, wanted):
+            message = f"{tool.name} was started before; it is not run twice"
+            return Outcome(call, error_text("already_started", message, "check what it did"), True)
+        loop = asyncio.get_running_loop()
+        # set in this task's own context, which the tool's thread gets a copy of
+        REPORT.set(lambda text: loop.call_soon_threadsafe(watch.progress, call, clean_output(str(text))) and None)
+        outcome = await self._with_retries(tool, call, arguments.values, watch)
+        if tool.cache_seconds and not outcome.failed:
+            self._cache.put(tool.name, arguments.text, outcome.content, tool.cache_seconds)
         return outcome
 
-    running = [asyncio.create_task(one(call)) for call in calls]
-    try:
-        return await asyncio.gather(*running)
-    finally:  # after an error or a cancellation nothing may run on unseen
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-
-
-async def _run(
-    call: ToolCall,
-    tools: Mapping[str, Tool],
-    limits: Limits,
-    refused: Callable[[ToolCall], Awaitable[str | None]],
-    on_start: Callable[[ToolCall], Awaitable[None]],
-) -> Outcome:
-    tool = tools.get(call.name)
-    if tool is None:
-        known = ", ".join(sorted(tools)) or "none"
-        return Outcome(
-            call, error_text("unknown_tool", f"there is no tool {call.name!r}", f"the tools are: {known}"), True
+    async def _with_retries(self, tool: Tool, call: ToolCall, values: Mapping[str, Any], watch: Watch) -> Outcome:
+        timeout_seconds = tool.timeout_seconds or self._timeout_seconds
+        attempts = tenacity.AsyncRetrying(
+            stop=tenacity.stop_after_attempt(tool.retries + 1),
+            wait=tenacity.wait_random_exponential(multiplier=RETRY_SECONDS, max=RETRY_MOST_SECONDS),
+            retry=tenacity.retry_if_result(lambda outcome: outcome.failed),
+            retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
+            before_sleep=lambda state: watch.progress(call, _again(state, tool.retries + 1)),
         )
-    try:
-        arguments = _validated(tool, call.arguments)
-    except (ValueError, RecursionError) as error:
-        return Outcome(call, error_text("bad_arguments", _reasons(error), "call again with corrected arguments"), True)
-    if tool.side_effect and (refusal := await refused(call)):
-        return Outcome(call, refusal, True)
-    await on_start(call)
-    return await _execute(tool, call, arguments, tool.timeout_seconds or limits.timeout_seconds)
+        return await attempts(_attempt, tool, call, values, timeout_seconds)
 
 
-def _validated(tool: Tool, text: str) -> dict[str, Any]:
-    raw = json.loads(text or "{}")
-    if not isinstance(raw, dict):
-        raise ValueError(f"the arguments must be a JSON object, not {type(raw).__name__}")
-    model: BaseModel = tool.arguments.model_validate(raw)
-    return {name: getattr(model, name) for name in tool.arguments.model_fields}
-
-
-def _reasons(error: ValueError | RecursionError) -> str:
-    if isinstance(error, ValidationError):
-        lines = [f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}" for item in error.errors()[:5]]
-        return "; ".join(lines)
-    return f"the arguments are not valid JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
-
-
-async def _refused(call: ToolCall, approve: Approve | None) -> str | None:
-    """Why a call with a side effect must not run, or None when a person agreed."""
-    if approve is None:
-        return error_text("not_approved", f"{call.name} has side effects and nobody could be asked; it did not run")
-    try:
-        # in a thread: whoever asks a person blocks, and the loop has other things to do meanwhile
-        answer = await _in_thread(lambda: approve(call), f"approve-{call.name}")
-        agreed = await _contained(answer) if inspect.isawaitable(answer) else answer
-    except Exception as error:  # noqa: BLE001  a host's function: if it cannot ask, nobody agreed
-        reason = f"asking for approval failed ({type(error).__name__}: {error})"
-        return error_text("not_approved", f"{call.name} did not run: {reason}")
-    return None if agreed is True else error_text("denied", f"denied by the user; {call.name} did not run")
-
-
-async def _execute(tool: Tool, call: ToolCall, arguments: dict[str, Any], timeout_seconds: float) -> Outcome:
+async def _attempt(tool: Tool, call: ToolCall, values: Mapping[str, Any], timeout_seconds: float) -> Outcome:
     limit = asyncio.timeout(timeout_seconds)
+    function: Callable[..., Any] = tool.function
     try:
         async with limit:
-            if inspect.iscoroutinefunction(tool.function):
-                text = to_text(await _contained(tool.function(**arguments)))
+            if inspect.iscoroutinefunction(function):
+                text = to_text(await contained(function(**values)))
             else:
                 # made text there too: a generator does its work only then
-                text = await _in_thread(lambda: to_text(tool.function(**arguments)), f"tool-{tool.name}")
+                text = await in_thread(lambda: to_text(function(**values)), f"tool-{tool.name}")
         return Outcome(call, text)
     except Exception as error:  # noqa: BLE001  a tool is foreign code: whatever it raises is data for the model
         if limit.expired():
             message = f"no result within {timeout_seconds:g} s; it may still be running"
-            return Outcome(call, error_text("timeout", message, "do not assume that it had no effect"), True)
+            hint = "do not assume that it had no effect"
+            return Outcome(call, error_text("timeout", message, hint, fault="timeout"), True)
         return Outcome(call, error_text(type(error).__name__, str(error) or f"{tool.name} gave no reason"), True)
 
 
-class ToolExitError(Exception):
-    """A tool tried to end the process or the task; inside the agent that is only the tool's failure."""
+def _again(state: tenacity.RetryCallState, most: int) -> str:
+    seconds = state.next_action.sleep if state.next_action else 0.0
+    return f"it failed; attempt {state.attempt_number + 1} of {most} in {seconds:.1f} s"
 
 
-async def _contained(work: Awaitable[Any]) -> Any:
-    """Awaits foreign code: its exits must not end the loop, nor its own cancellation pass for the person's."""
-    try:
-        return await work
-    except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
-        raise ToolExitError(f"the tool raised {type(error).__name__}") from error
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        raise ToolExitError("the tool was cancelled from inside") from error
+def _bad(call: ToolCall, message: str, hint: str) -> Outcome:
+    return Outcome(call, error_text("bad_arguments", message, hint, fault="arguments"), True)
 
 
-async def _in_thread(function: Callable[[], Any], name: str) -> Any:
-    """Runs blocking code in a thread of its own. A daemon: one that hangs must not keep the process."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[Any] = loop.create_future()
-
-    def settle(value: Any, error: BaseException | None) -> None:
-        if result.done():
-            return  # timed out or cancelled meanwhile
-        if error is None:
-            result.set_result(value)
-        else:
-            result.set_exception(error)
-
-    def work() -> None:
-        value, failure = None, None
-        try:
-            value = function()
-        except (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration) as error:
-            failure = ToolExitError(f"the tool raised {type(error).__name__}")
-            failure.__cause__ = error
-        except Exception as error:  # noqa: BLE001  handed to the caller, who makes it data
-            failure = error
-        with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits for this result
-            loop.call_soon_threadsafe(settle, value, failure)
-
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(work,), name=f"memagent-{name}", daemon=True).start()
-    return await result
+def _noted(outcome: Outcome, notes: Sequence[str]) -> Outcome:
+    """What was repaired or changed stands before the result."""
+    if not notes:
+        return outcome
+    text = "".join(f"Note: {note}\n" for note in notes) + outcome.content
+    return Outcome(outcome.call, text, outcome.failed)

@@ -26,12 +26,9 @@ _LAST_CUT = (
     .order_by(entries.c.sequence.desc())
     .limit(1)
 )
-_LAST_MARK = (
-    select(*_COLUMNS)
-    .where(*_IN_SESSION, entries.c.what == bindparam("what", literal_execute=True))
-    .order_by(entries.c.sequence.desc())
-    .limit(1)
-)
+_OF_KIND = select(*_COLUMNS).where(*_IN_SESSION, entries.c.what == bindparam("what", literal_execute=True))
+_LAST_MARK = _OF_KIND.order_by(entries.c.sequence.desc()).limit(1)
+_MARKS = _OF_KIND.order_by(entries.c.sequence)
 _SINCE = (
     select(*_COLUMNS)
     .where(entries.c.scope == bindparam("scope"), entries.c.position > bindparam("after"))
@@ -99,6 +96,15 @@ class SqlJournal:
             row = connection.execute(_LAST_MARK, given).first()
             found = entry_of(row) if row is not None else None
             return found if isinstance(found, Mark) else None
+
+        return await self._database.read(work)
+
+    async def marks(self, scope: Scope, session_id: str, what: MarkKind) -> list[Mark]:
+        given = {"scope": scope, "session_id": session_id, "what": what.value}
+
+        def work(connection: Connection) -> list[Mark]:
+            found = (entry_of(row) for row in connection.execute(_MARKS, given))
+            return [entry for entry in found if isinstance(entry, Mark)]
 
         return await self._database.read(work)
 
