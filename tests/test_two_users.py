@@ -62,6 +62,8 @@ def calls(ids: list[str], texts: list[str], elsewhere: Path) -> dict[str, list[C
     return {
         "ask": [lambda a, t=t: a.ask(t) for t in texts if t],
         "stream": [lambda a: list(a.stream("what is the gate code?"))],
+        "pending": [lambda a: a.pending()],
+        "decide": [lambda a, r=r: a.decide(r, "yes") for r in refs],
         "preview": [lambda a, t=t: a.preview(t) for t in texts],
         "last_manifest": [lambda a: a.last_manifest()],
         "cancel": [lambda a: a.cancel()],

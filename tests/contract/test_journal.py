@@ -230,3 +230,18 @@ async def check_order(stores: SqlStores, scope: Scope, plan: list[tuple[str, int
         cuts = [entry.id for entry in found if isinstance(entry, Mark)]
         last = await stores.journal.last_cut(scope, session)
         assert (last.id if last else None) == (cuts[-1] if cuts else None)
+
+
+async def test_marks_of_a_kind_oldest_first(stores: SqlStores) -> None:
+    given_entries = [
+        message(1),
+        mark(2, MarkKind.DECIDED, verdict="yes"),
+        mark(3, MarkKind.STARTED),
+        mark(4, MarkKind.DECIDED, verdict="no"),
+    ]
+    await stores.journal.append(U1, given_entries)
+    await stores.journal.append(U2, [mark(5, MarkKind.DECIDED)])
+    found = await stores.journal.marks(U1, "s1", MarkKind.DECIDED)
+    assert [each.data.get("verdict") for each in found] == ["yes", "no"]
+    assert await stores.journal.marks(U1, "s2", MarkKind.DECIDED) == []
+    assert await stores.journal.marks(U1, "s1", MarkKind.CUT) == []
