@@ -32,6 +32,7 @@ from memagent.memory.erase import (
 )
 from memagent.memory.residue import MOST_PIECES, Piece, pieces_of, residues, search
 from memagent.settings import INPUT_HISTORY_NAME
+from stores.base import Basis
 from stores.errors import StoreBusyError, StoreCorruptError, StoreError
 from stores.records import Job, Mark, MarkKind, Message, Source
 
@@ -213,8 +214,10 @@ class Erasing:
         """Memories, reasons, kept texts, what manifests say of candidates, and queued work."""
         stores, scope = self._stores, self._scope
         await stores.eraser.remove_memories(scope, plan.memories, history_of=plan.reasons)
-        telling = await stores.memories.get(scope, plan.reasons)
-        await stores.memories.put(scope, [memory.model_copy(update={"reason": ""}) for memory in telling])
+        while telling := await stores.memories.get(scope, plan.reasons):
+            silent = [memory.model_copy(update={"reason": ""}) for memory in telling]
+            if await stores.memories.put(scope, silent, basis=Basis(memories=telling)):
+                break
         self._rooms.indexer.wake()
         await stores.eraser.remove_texts(scope, plan.hashes, details=await self._details(set(plan.memories)))
         for number in plan.jobs:
