@@ -23,6 +23,7 @@ from memagent.agent.spending import over_budget
 from memagent.agent.stopwatch import Stopwatch
 from memagent.context.assemble import Prompt
 from memagent.context.render import ContextBlock
+from memagent.context.window import ClosedExchange
 from memagent.errors import ModelReplyError
 from memagent.events import Event, FinishReason, Notice, Recalled, State, StateChanged, Usage
 from memagent.llm.client import Completion
@@ -258,9 +259,16 @@ class ExchangeRun:
             self._composer.prompt(self._view, exchange_of([asked], ContextBlock()))
         if self._question.remember:
             await self._learner.queue(self._view.session_id, [self._exchange_id])
-        await self._journal.write(asked)
-        if self._question.takes_back:
-            await self._take_back()
+        before: Sequence[ClosedExchange] = self._view.window.exchanges[-1:] if self._question.takes_back else ()
+        # one write: a crash must not keep the message and lose what it asks for
+        taken_back = [
+            self._journal.mark(MarkKind.NOT_REMEMBERED, entry_ids=sorted(closed.entry_ids)) for closed in before
+        ]
+        await self._journal.write(asked, *taken_back)
+        for closed in before:
+            await self._learner.withdraw(self._view.session_id, closed.exchange.id)
+        if before:  # the memories go
+            await self._rooms.indexer.catch_up(self._rooms.scope)
 
     async def _let_go(self) -> None:
         """Calls of the exchange before that still wait for the person will not run: he went on without deciding.
@@ -297,14 +305,6 @@ class ExchangeRun:
                 return ending
         await unqueue(self._rooms, resumed.exchange_id)
         return None
-
-    async def _take_back(self) -> None:
-        """The exchange before is not to be remembered after all: the journal says so, then the memories go."""
-        before = self._view.window.exchanges[-1:]
-        for closed in before:
-            await self._journal.write(self._journal.mark(MarkKind.NOT_REMEMBERED, entry_ids=sorted(closed.entry_ids)))
-            await self._learner.withdraw(self._view.session_id, closed.exchange.id)
-        await self._rooms.indexer.catch_up(self._rooms.scope)
 
     async def _remind(self) -> None:
         """What memory has to say about the message."""

@@ -76,7 +76,7 @@ def _parsed(text: str) -> Any:
 def _read(read: Any, item: Mapping[str, Any], number: int) -> Conversation:
     try:
         return read(item)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
         title = str(item.get("title") or item.get("name") or "")[:40]
         name = f" ({title!r})" if title else ""
         raise TranscriptError(f"conversation {number}{name} cannot be read: {_why(error)}") from error
@@ -124,8 +124,8 @@ def _chatgpt_message(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _chatgpt_part(part: Any) -> str:
-    if isinstance(part, str):
-        return part
+    if part is None or isinstance(part, str):
+        return part or ""
     kind = str(part.get("content_type") or "part")
     return str(part["text"]) if part.get("text") else f"[{_NAMED_PARTS.get(kind, kind)}]"
 
