@@ -68,6 +68,8 @@ class Settings(BaseSettings):
 
     temperature: float | None = Field(None, ge=0, le=2)
     """None: 0.2 when tools are offered, else the server's own."""
+    offered_tools: int = Field(24, ge=1)
+    """Of more tools than these the groups are offered that fit the talk; the others are found and used by name."""
     turn_limit: int = Field(10, ge=1)
     """How often the model may be asked within one exchange."""
     exchange_seconds: float | None = Field(None, gt=0)

@@ -27,6 +27,7 @@ from memagent.events import (
 from memagent.tools.approval import Decision, Rule, allowed
 from memagent.tools.arguments import named
 from memagent.tools.running import Outcome
+from memagent.tools.selection import unwrapped
 from stores.records import Mark, MarkKind, Message, MessageRole, ToolCall
 
 RESULT_CHARS = 600
@@ -68,7 +69,7 @@ class Calling:
     ) -> bool:
         """Runs calls of a journalled message and journals their results. False: nothing new came of it."""
         self._message_id, self.waits = message_id, []
-        if self._rules is None and any((t := named(c.name, self._tools)) and t.tool.side_effect for c in calls):
+        if self._rules is None and any(self._has_side_effects(call) for call in calls):
             self._rules = await session_rules(self._rooms, self._journal.session_id)
         self._overflowing.begin_turn(len(calls))
         outcomes = await self._runner.run(calls, self, decisions)
@@ -77,6 +78,10 @@ class Calling:
         self.results = [f"{o.call.name}: {_beginning(o.content)}" for o in outcomes if not o.pending]
         self._seen |= results
         return news
+
+    def _has_side_effects(self, call: ToolCall) -> bool:
+        meant = named(unwrapped(call, self._tools).name, self._tools)
+        return meant is not None and meant.tool.side_effect
 
     # --- what the runner tells -----------------------------------------------------------------
 

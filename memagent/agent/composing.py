@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memagent import prompts
+from memagent.agent.marks import text_hash
+from memagent.agent.offering import Offering
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.context.assemble import Offer, Prompt, PromptSource, assemble, own_share
+from memagent.context.assemble import Prompt, PromptSource, assemble, own_share
 from memagent.context.budget import PROFILE_PERCENT, Budget, reply_reserve
 from memagent.context.digest import RENDERING
 from memagent.context.manifest import Candidate, Recipe, break_cause
@@ -40,18 +42,16 @@ class Composer:
 
     ``before_talk_raw`` is what instructions and tools take in every prompt."""
 
-    def __init__(self, rooms: Rooms, model: ChatModel, counter: TokenCounter, offer: Offer) -> None:
+    def __init__(self, rooms: Rooms, model: ChatModel, counter: TokenCounter, offering: Offering) -> None:
         settings = rooms.settings
         self._rooms = rooms
         self._model = model
         self._counter = counter
-        self._offer = offer
+        self._offering = offering
         self.budget = self._own_budget = budget_for(model, counter, settings.reply_tokens, settings.recall_tokens)
         self._margin = MarginLearner(self.budget.margin_percent)
-        self._offer_text = offer.as_text()
-        self._offer_hash = text_hash(self._offer_text)
         self._expired_at: datetime | None = None
-        share = own_share(offer, self.budget.window_tokens, counter)
+        share = own_share(offering.whole.offer, self.budget.window_tokens, counter)
         self.before_talk_raw = counter.text(share.system_text()) + counter.tools(share.tools)
         self._settings_hash = hashlib.blake2b(
             f"{model.profile.name}|{model.endpoint}|{self.budget.window_tokens}".encode(), digest_size=8
@@ -178,10 +178,11 @@ class Composer:
 
     def prompt(self, view: SessionView, current: Exchange, candidates: tuple[Candidate, ...] = ()) -> Prompt:
         """The prompt for the exchange that is being answered. Raises PromptTooLargeError."""
+        offered = self._offering.offered(view, current.user.content if current.user else "")
         source = PromptSource(
             profile=self._model.profile,
             budget=self.budget,
-            offer=self._offer,
+            offer=offered.offer,
             window=view.window,
             current=current,
             background=view.background,
@@ -192,7 +193,7 @@ class Composer:
             forgotten=tuple(sorted(view.forgotten)),
             erased=tuple(sorted(view.erased)),
             settings_hash=self._settings_hash,
-            recipe=self._recipe(view, current),
+            recipe=self._recipe(view, current, offered.digest),
         )
         prompt = assemble(source, self._counter)
         cause = break_cause(view.last_manifest, prompt.manifest)
@@ -203,10 +204,10 @@ class Composer:
         completion_tokens = self.budget.estimated(self._counter.text(reply))
         return Usage(prompt_tokens=prompt.manifest.total_tokens, completion_tokens=completion_tokens, estimated=True)
 
-    def _recipe(self, view: SessionView, current: Exchange) -> Recipe:
+    def _recipe(self, view: SessionView, current: Exchange, offer_hash: str) -> Recipe:
         counter, budget = self._counter, self.budget
         return Recipe(
-            offer_hash=self._offer_hash,
+            offer_hash=offer_hash,
             profile_hash=text_hash(view.profile.text),
             last_sequence=view.last_sequence,
             current_sequence=max((message.sequence for message in current.messages), default=0),
@@ -234,16 +235,11 @@ class Composer:
             prompt.manifest.figures(),
             details=prompt.manifest.details(),
             at=now,
-            texts=[self._offer_text, *([view.profile.text] if view.profile.text else [])],
+            texts=[self._offering.offered(view, "").text, *([view.profile.text] if view.profile.text else [])],
         )
         prompt = replace(prompt, manifest=prompt.manifest.model_copy(update={"number": number}))
         view.last_manifest = prompt.manifest
         return prompt
-
-
-def text_hash(text: str) -> str:
-    """As the manifests keep texts by; "" for none."""
-    return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
 def _sample(call: LedgerEntry) -> Sample:

@@ -23,6 +23,7 @@ from memagent.errors import MemagentError, NotFoundError
 from memagent.tools.approval import Decision
 from memagent.tools.arguments import ArgumentsError, named, read_arguments
 from memagent.tools.definition import Tool
+from memagent.tools.selection import unwrapped
 from stores.records import Job, Mark, Message
 
 _PAGE = 200
@@ -69,7 +70,7 @@ class Deciding:
 
     def _check(self, each: OpenCall, decision: Decision) -> None:
         """Arguments that a person writes must fit, before anything is decided."""
-        meant = named(each.call.name, self._tools)
+        meant = named(unwrapped(each.call, self._tools).name, self._tools)
         if decision.arguments is None or meant is None:
             return
         try:
@@ -96,8 +97,9 @@ class Deciding:
         raise NotFoundError(f"no call {wanted!r} waits for approval")
 
     def _shown(self, each: OpenCall, entries: list[Message | Mark]) -> PendingCall:
-        meant = named(each.call.name, self._tools)
-        arguments = each.call.arguments
+        asked = unwrapped(each.call, self._tools)
+        meant = named(asked.name, self._tools)
+        arguments = asked.arguments
         if meant is not None:
             with contextlib.suppress(ArgumentsError):  # the tool has changed since; it will not run
                 arguments = read_arguments(meant.tool, arguments).text

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from memagent.agent.rooms import Rooms
 from memagent.context.view import Summary, View
 from stores.records import Mark, MarkKind
+
+
+def text_hash(text: str) -> str:
+    """As the manifests keep texts by; "" for none."""
+    return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
 def new_mark(rooms: Rooms, session_id: str, what: MarkKind, data: dict[str, Any], mark_id: str | None = None) -> Mark:

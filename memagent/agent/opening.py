@@ -9,6 +9,7 @@ from memagent.agent.compacting import Compactor
 from memagent.agent.composing import Composer
 from memagent.agent.helper_calls import HelperModel
 from memagent.agent.learning import Learner
+from memagent.agent.offering import Offering
 from memagent.agent.opened import Opened
 from memagent.agent.overflowing import Overflowing
 from memagent.agent.revising import Reviser
@@ -27,10 +28,12 @@ async def open_with(rooms: Rooms, own_tools: Mapping[str, Tool], learner: Learne
     counter = TokenCounter(profile.encoding, profile.exact, profile.image_tokens)
     own: Mapping[str, Tool] = own_tools if profile.calls_tools else {}
     schemas = tuple(t.schema() for name, t in own.items() if name not in rooms.host_tools)
-    tools = {**own, **rooms.host_tools}
+    offer = replace(rooms.offer, own_tools=schemas)
+    offering = Offering(offer, list(rooms.host_tools.values()), rooms.settings.offered_tools)
+    tools = {**own, **offering.finders, **rooms.host_tools}
     if profile.notice:
         rooms.notices.append(profile.notice)
-    composer = Composer(rooms, model, counter, replace(rooms.offer, own_tools=schemas))
+    composer = Composer(rooms, model, counter, offering)
     try:
         await composer.learn()
     except BaseException:

@@ -20,6 +20,7 @@ from memagent.tools.definition import Tool
 from memagent.tools.foreign import contained, in_thread
 from memagent.tools.output import error_text, refusal, to_text
 from memagent.tools.progress import REPORT
+from memagent.tools.selection import unwrapped
 from stores.records import ToolCall
 
 RETRY_SECONDS = 0.2
@@ -91,7 +92,7 @@ class Runner:
         alone = asyncio.Lock()  # its waiters get it in the order in which they came, which is call order
 
         async def one(call: ToolCall) -> Outcome:
-            meant = named(call.name, self._tools)
+            meant = named(unwrapped(call, self._tools).name, self._tools)
             beside = meant is None or meant.tool.runs_beside_others
             async with contextlib.nullcontext() if beside else alone:
                 outcome = await self._one(call, watch, (decisions or {}).get(call.id))
@@ -108,13 +109,14 @@ class Runner:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _one(self, call: ToolCall, watch: Watch, decision: Decision | None) -> Outcome:
-        meant = named(call.name, self._tools)
+        asked = unwrapped(call, self._tools)
+        meant = named(asked.name, self._tools)
         if meant is None:
             message = f"there is no tool {call.name[:64]!r}"
             return Outcome(call, error_text("unknown_tool", message, known(self._tools), fault="arguments"), True)
         tool = meant.tool
         try:
-            arguments = read_arguments(tool, call.arguments)
+            arguments = read_arguments(tool, asked.arguments)
         except ArgumentsError as error:
             return _bad(call, str(error), "call again with corrected arguments")
         notes = [*([meant.repair] if meant.repair else []), *arguments.repairs]

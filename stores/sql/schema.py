@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaDa
 
 from stores.errors import StoreError
 
-HEAD_REVISION = "0007"
+HEAD_REVISION = "0008"
 """The newest revision in ``migrations/versions``."""
 
 # SQLite makes only a column declared INTEGER an alias of the rowid.
