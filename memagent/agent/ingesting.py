@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memagent.agent.discreet import batches, discreet, said_before
 from memagent.agent.opened import Opened
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.agent.transcripts import transcript_entries
-from memagent.context.directives.discretion import discretion
 from memagent.errors import MemagentError
 from memagent.sanitize import clean_text
 from stores.records import Message, MessageRole
@@ -48,22 +48,27 @@ async def ingested(
         new_id=rooms.new_id,
         open_exchange_id=view.unanswered_exchange_id,
     )
-    entries = await opened.overflowing.keep_imported(discreet(entries, private=private))
-    for start in range(0, len(entries), INGEST_BATCH):
-        written = await rooms.stores.journal.append(rooms.scope, entries[start : start + INGEST_BATCH])
-        await view.take_in(written)
+    kept = await _journalled(rooms, view, entries)
+    known = {message.id for message in kept}
+    fresh = await opened.overflowing.keep_imported([entry for entry in entries if entry.id not in known])
+    for together in batches(discreet(fresh, private=private, kept=kept), INGEST_BATCH):
+        await view.take_in(await rooms.stores.journal.append(rooms.scope, together))
     await opened.compactor.without_model(view)
     return len(entries)
 
 
-def discreet(entries: Sequence[Message], *, private: bool) -> list[Message]:
-    """The entries, those marked that are not to be remembered: in a private session all, else the exchanges in
-    which the person asked for it, and those before them where they said so."""
-    order = list(dict.fromkeys(entry.exchange_id for entry in entries))
-    hidden = set(order) if private else set[str]()
-    for entry in entries:
-        if entry.role is MessageRole.USER and (asked := discretion(entry.content)) != "none":
-            hidden.add(entry.exchange_id)
-            if asked == "previous" and (place := order.index(entry.exchange_id)):
-                hidden.add(order[place - 1])
-    return [e.model_copy(update={"remember": False}) if e.exchange_id in hidden else e for e in entries]
+async def _journalled(rooms: Rooms, view: SessionView, entries: Sequence[Message]) -> list[Message]:
+    """What the session holds already of a transcript, and its newest exchange, oldest first. Raises MemagentError
+    where an id stands for other words than before."""
+    found = await rooms.stores.journal.get(rooms.scope, [entry.id for entry in entries])
+    known = {e.id: e for e in found if isinstance(e, Message) and e.session_id == view.session_id}
+    said = known.copy()
+    for number, entry in enumerate(entries, start=1):
+        before = said.setdefault(entry.id, entry)
+        if not (before.erased or before.overflow) and (before.role, before.content) != (entry.role, entry.content):
+            raise MemagentError(
+                f"message {number} of the transcript has the id {entry.id!r}, which the session has for another "
+                "message; give it an id of its own, or none. Nothing was stored."
+            )
+    newest = {message.id: message for message in await said_before(rooms, view)}
+    return sorted((newest | known).values(), key=lambda message: message.sequence)

@@ -15,6 +15,7 @@ from typing import Any
 from memagent.agent.asking import Asking, exchange_of
 from memagent.agent.calling import Calling, result_of
 from memagent.agent.consents import WENT_ON, OpenCall, decided_mark, decision_in, unqueue, waiting, waits_text
+from memagent.agent.discreet import said_before
 from memagent.agent.exchange_journal import ExchangeJournal
 from memagent.agent.opened import Opened
 from memagent.agent.rooms import Rooms
@@ -258,9 +259,13 @@ class ExchangeRun:
             self._composer.prompt(self._view, exchange_of([asked], ContextBlock()))
         if self._question.remember:
             await self._learner.queue(self._view.session_id, [self._exchange_id])
-        await self._journal.write(asked)
-        if self._question.takes_back:
-            await self._take_back()
+        before = await said_before(self._rooms, self._view) if self._question.takes_back else []
+        named = sorted(message.id for message in before)
+        marks = [self._journal.mark(MarkKind.NOT_REMEMBERED, entry_ids=named)] if named else []
+        await self._journal.write(asked, *marks)  # together: a kill leaves both or neither
+        if named:
+            await self._learner.withdraw(self._view.session_id, before[0].exchange_id)
+            await self._rooms.indexer.catch_up(self._rooms.scope)
 
     async def _let_go(self) -> None:
         """Calls of the exchange before that still wait for the person will not run: he went on without deciding.
@@ -297,14 +302,6 @@ class ExchangeRun:
                 return ending
         await unqueue(self._rooms, resumed.exchange_id)
         return None
-
-    async def _take_back(self) -> None:
-        """The exchange before is not to be remembered after all: the journal says so, then the memories go."""
-        before = self._view.window.exchanges[-1:]
-        for closed in before:
-            await self._journal.write(self._journal.mark(MarkKind.NOT_REMEMBERED, entry_ids=sorted(closed.entry_ids)))
-            await self._learner.withdraw(self._view.session_id, closed.exchange.id)
-        await self._rooms.indexer.catch_up(self._rooms.scope)
 
     async def _remind(self) -> None:
         """What memory has to say about the message."""
