@@ -16,6 +16,7 @@ from stores.base import Journal
 from stores.records import JournalEntry, Mark, MarkKind, Message, Scope
 from tests.agents import agent_on
 from tests.scripted_server import ScriptedServer
+from tests.test_learning import facts
 
 CODE = {"role": "user", "content": "My locker code is 71000."}
 FINE = {"role": "assistant", "content": "Noted."}
@@ -91,11 +92,11 @@ def test_a_file_that_grew_takes_back_what_it_brought_before(tmp_path: Path) -> N
         assert agent.import_file(saved(DOG, FINE, CODE, FINE, FORGET, FINE)).added == {"entries": 2}
         assert "71000" not in active(agent)
         assert "Biscuit" in active(agent)
-        assert agent.import_file(saved(DOG, FINE, CODE, FINE, FORGET, FINE)).added == {}
+        assert agent.import_file(saved(DOG, FINE, CODE, FINE, FORGET, FINE)).added == {"entries": 0}
 
 
 def test_what_was_taken_back_before_it_was_indexed_is_not_learned(tmp_path: Path) -> None:
-    learned = [{"fact": "The user's locker code is 71000", "subject": "user", "attribute": "locker code", "from": [1]}]
+    learned = facts("The user's locker code is 71000")
     with ScriptedServer(default="Fine.", facts=learned) as server, agent_on(server, tmp_path) as agent:
         agent.ingest([CODE], session="s")
         agent.ingest([FORGET], session="s")
@@ -128,10 +129,19 @@ class _Dying:
 @pytest.mark.parametrize("way", ["said", "ingested", "imported"])
 def test_a_kill_after_the_first_write_leaves_no_message_without_its_mark(tmp_path: Path, way: str) -> None:
     talk = [{**message, "id": f"n{number}"} for number, message in enumerate([DOG, FINE, CODE, FINE, FORGET])]
-    (tmp_path / "a.json").write_text(json.dumps({"chat_messages": [
-        {"uuid": m["id"], "sender": m["role"], "text": m["content"]} for m in talk[:4]], "uuid": "u"}))
-    (tmp_path / "b.json").write_text(json.dumps({"chat_messages": [
-        {"uuid": m["id"], "sender": m["role"], "text": m["content"]} for m in talk], "uuid": "u"}))
+    (tmp_path / "a.json").write_text(
+        json.dumps(
+            {
+                "chat_messages": [{"uuid": m["id"], "sender": m["role"], "text": m["content"]} for m in talk[:4]],
+                "uuid": "u",
+            }
+        )
+    )
+    (tmp_path / "b.json").write_text(
+        json.dumps(
+            {"chat_messages": [{"uuid": m["id"], "sender": m["role"], "text": m["content"]} for m in talk], "uuid": "u"}
+        )
+    )
     with ScriptedServer(default="Noted.") as server:
         with agent_on(server, tmp_path / "a", session="claude-u") as agent:
             agent.import_file(tmp_path / "a.json")
