@@ -8,6 +8,7 @@ survives a kill of the process. Other processes may write the same store at any 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -75,18 +76,31 @@ class Journal(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What somebody had seen when he decided to write; the write happens only if all of it still holds, in the same
+    transaction. ``memories`` stand as they are here. ``same_words``: of each text, the ids of the facts with its
+    words (see `stores.sameness`) in any order; texts without words are not compared. ``sources`` are entries that
+    are there, not erased, and may be remembered. ``cursor`` is where episodes have been made up to, so that nothing
+    that was said or taken back was taken in since; ``never`` the never-list, oldest first (None: does not matter).
+    """
+
+    memories: Sequence[Memory] = ()
+    same_words: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
+    sources: Sequence[Source] = ()
+    cursor: int | None = None
+    never: Sequence[str] | None = None
+
+
 class MemoryTable(Protocol):
     """Memories. Writing one also writes its lexical index entry, keeps what it was under its old version
     number, and adds an outbox row for its vectors where they change, in the same transaction."""
 
-    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
-        """Adds or replaces by id. A memory equal to the stored one changes nothing (no outbox row)."""
-        ...
-
-    async def put_fact(self, scope: Scope, fact: Memory, *, told: Mark, known_ids: Collection[str]) -> bool:
-        """As `put`, and appends the journal's mark of it in the same transaction, if the facts with its words (see
-        `stores.sameness`) are those of ``known_ids``, in any order; texts without words are not compared. Else
-        somebody else wrote one since the caller looked: False, and nothing is written."""
+    async def put(
+        self, scope: Scope, memories: Sequence[Memory], *, told: Mark | None = None, basis: Basis | None = None
+    ) -> bool:
+        """Adds or replaces by id, and appends the journal's mark of it in the same transaction. A memory equal to
+        the stored one changes nothing (no outbox row). False: ``basis`` holds no more, and nothing is written."""
         ...
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
@@ -112,9 +126,12 @@ class MemoryTable(Protocol):
         """The journal position up to which episodes have been made; 0 at first."""
         ...
 
-    async def put_episodes(self, scope: Scope, episodes: Sequence[Memory], *, cursor: int) -> None:
+    async def put_episodes(
+        self, scope: Scope, episodes: Sequence[Memory], *, cursor: int, basis: Basis | None = None
+    ) -> bool:
         """Adds episodes whose ids are not there yet and moves the cursor forward, in one transaction.
-        A cursor behind the stored one leaves it where it is."""
+        A cursor behind the stored one leaves it where it is. False: ``basis`` holds no more, and nothing is
+        written."""
         ...
 
 

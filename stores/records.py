@@ -133,7 +133,8 @@ class MarkKind(StrEnum):
     COMPACTION_FAILED = "compaction_failed"
     """Summarising failed and nothing changed; data: reason, failures (how many in a row)."""
     REMEMBERED = "remembered"
-    """A text was to be remembered; data: text, memory_id, trust, and state where it is not active."""
+    """A text was to be remembered; data: text, memory_id, trust, state where it is not active, and said_in where
+    a message of the session says it: its id."""
     PRIVATE = "private"
     """From here on nothing of the session may become a memory, or no longer so; data: on."""
     NOT_REMEMBERED = "not_remembered"

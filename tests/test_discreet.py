@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_an_id_that_stands_for_other_words_is_refused(tmp_path: Path) -> None:
     with ScriptedServer(default="Fine.") as server, agent_on(server, tmp_path) as agent:
         agent.ingest([{**DOG, "id": "1"}], session="s")
         for messages in ([{**CODE, "id": "1"}], [{**DOG, "id": "2"}, {**CODE, "id": "2"}]):
-            with pytest.raises(MemagentError, match="has the id '[12]'.*give it an id of its own"):
+            with pytest.raises(MemagentError, match=r"has the id '[12]'.*give it an id of its own"):
                 agent.ingest(messages, session="s")
         assert len(agent.history("s")) == 1
 
@@ -105,7 +106,7 @@ def test_what_was_taken_back_before_it_was_indexed_is_not_learned(tmp_path: Path
         assert not any("71000" in json.dumps(body) for body in server.facts_bodies)
 
 
-class _Killed(Exception):
+class _KilledError(Exception):
     """The process ends."""
 
 
@@ -122,46 +123,34 @@ class _Dying:
     async def append(self, scope: Scope, entries: Sequence[JournalEntry]) -> list[Message | Mark]:
         written = await self._journal.append(scope, entries)
         if any(isinstance(entry, Message) and entry.content == self._after for entry in entries):
-            raise _Killed
+            raise _KilledError
         return written
 
 
 @pytest.mark.parametrize("way", ["said", "ingested", "imported"])
 def test_a_kill_after_the_first_write_leaves_no_message_without_its_mark(tmp_path: Path, way: str) -> None:
     talk = [{**message, "id": f"n{number}"} for number, message in enumerate([DOG, FINE, CODE, FINE, FORGET])]
-    (tmp_path / "a.json").write_text(
-        json.dumps(
-            {
-                "chat_messages": [{"uuid": m["id"], "sender": m["role"], "text": m["content"]} for m in talk[:4]],
-                "uuid": "u",
-            }
-        )
-    )
-    (tmp_path / "b.json").write_text(
-        json.dumps(
-            {"chat_messages": [{"uuid": m["id"], "sender": m["role"], "text": m["content"]} for m in talk], "uuid": "u"}
-        )
-    )
+    for name, count in (("a", 4), ("b", 5)):
+        said = [{"uuid": m["id"], "sender": m["role"], "text": m["content"]} for m in talk[:count]]
+        (tmp_path / f"{name}.json").write_text(json.dumps({"uuid": "u", "chat_messages": said}))
     with ScriptedServer(default="Noted.") as server:
         with agent_on(server, tmp_path / "a", session="claude-u") as agent:
             agent.import_file(tmp_path / "a.json")
             rooms: Rooms = agent._assistant._rooms  # pyright: ignore[reportPrivateUsage]
             object.__setattr__(rooms.stores, "journal", _Dying(rooms.stores.journal, FORGET["content"]))
-            with pytest.raises(_Killed):
-                if way == "said":
-                    agent.ask(FORGET["content"])
-                elif way == "ingested":
-                    agent.ingest(talk[4:], session="claude-u")
-                else:
-                    agent.import_file(tmp_path / "b.json")
+            ways: dict[str, Callable[[], object]] = {
+                "said": lambda: agent.ask(FORGET["content"]),
+                "ingested": lambda: agent.ingest(talk[4:], session="claude-u"),
+                "imported": lambda: agent.import_file(tmp_path / "b.json"),
+            }
+            with pytest.raises(_KilledError):
+                ways[way]()
         with agent_on(server, tmp_path / "a") as agent:
             assert "71000" not in active(agent)
             assert "Biscuit" in active(agent)
 
 
 def test_batches_keep_a_message_and_its_marks_together() -> None:
-    from datetime import UTC, datetime
-
     envelope: dict[str, Any] = {"session_id": "s", "exchange_id": "x", "at": datetime(2026, 1, 1, tzinfo=UTC)}
     said = [Message(id=str(n), role="user", **envelope) for n in range(4)]  # pyright: ignore[reportArgumentType]
     mark = Mark(id="m", what=MarkKind.NOT_REMEMBERED, **envelope)

@@ -62,12 +62,13 @@ print(agent.erase(text="xylocarp").finished, flush=True)
 @pytest.mark.timeout(600)
 def test_killed_at_any_moment_it_is_finished_at_the_next_start(tmp_path: Path) -> None:
     dice = random.Random(11)
+    took = 0.0  # seconds that an erasure takes here; the first is left alone
     script = tmp_path / "erase.py"
     script.write_text(SCRIPT)
     interrupted = 0
     with ScriptedServer(default="ok") as server:
         shell = Shell(tmp_path, server.base_url)
-        for number in range(KILLS):
+        for number in range(KILLS + 1):
             folder = tmp_path / f"data{number}"
             with agent_on(server, folder, session="s") as agent:
                 for some in range(40):
@@ -85,9 +86,12 @@ def test_killed_at_any_moment_it_is_finished_at_the_next_start(tmp_path: Path) -
             )
             assert process.stdout
             assert process.stdout.readline() == b"ready\n"
-            time.sleep(dice.uniform(0.0, 1.2))
-            process.kill()
+            begun = time.monotonic()
+            if took:
+                time.sleep(dice.uniform(0.0, took))
+                process.kill()
             process.wait()
+            took = took or time.monotonic() - begun
             rest = process.stdout.read()
             process.stdout.close()
             with agent_on(server, folder, session="s") as agent:

@@ -327,3 +327,44 @@ def test_from_the_shell(tmp_path: Path) -> None:
         assert there.json("import", str(tmp_path / "e.zip"))["added"]["entries"] == 2
         assert "cannot" not in there.run("sessions").stdout
         there.run("import", str(tmp_path / "gone"), code=1)
+
+
+def test_a_line_that_takes_back_the_line_before_is_heard_whenever_it_comes(tmp_path: Path) -> None:
+    with ScriptedServer() as server, agent_on(server, tmp_path) as agent:
+        for role, text in [
+            ("user", "My safe opens with xylocarp seven"),
+            ("assistant", "noted"),
+            ("user", "Please do not remember what I just said."),
+            ("assistant", "your xylocarp is safe with me"),
+            ("user", "My sister Maya lives in Lisbon"),
+        ]:
+            agent.ingest([{"role": role, "content": text}], session="s")
+        assert agent.settle(20) == []
+        kept = [m.text for m in agent.memories("active", kind=None)]
+        assert kept == ["My sister Maya lives in Lisbon"]
+
+
+def test_parts_that_are_null_are_passed_over(tmp_path: Path) -> None:
+    mapping = {
+        "r": {"id": "r", "parent": None, "children": ["a"], "message": None},
+        "a": {
+            "id": "a",
+            "parent": "r",
+            "children": [],
+            "message": {
+                "id": "m1",
+                "author": {"role": "user"},
+                "create_time": None,
+                "content": {
+                    "content_type": "multimodal_text",
+                    "parts": [None, "hello", {"content_type": "image_asset_pointer"}],
+                },
+            },
+        },
+    }
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([{"title": "t", "conversation_id": "c", "mapping": mapping, "current_node": "a"}]))
+    with ScriptedServer() as server, agent_on(server, tmp_path / "data") as agent:
+        assert agent.import_file(file).added == {"entries": 1}
+        assert agent.history("chatgpt-c")[0].content == "hello\n[image]"
+        assert agent.import_file(file).added == {"entries": 0}

@@ -308,8 +308,9 @@ class Assistant:
         if self._no_memory:
             raise MemagentError("the person asked that nothing of this exchange be remembered")
         shown = self._view.window.exchanges[-SAID_LATELY:] if self._view else ()
-        said = [closed.exchange.user.content for closed in shown if closed.exchange.user]
-        return await self.memory.keep_for_model(text, [*said, *([self._running.asked] if self._running else [])])
+        said = [(user.id, user.content) for closed in shown if (user := closed.exchange.user) and user.remember]
+        asked = [(self._running.exchange_id, self._running.asked)] if self._running else []
+        return await self.memory.keep_for_model(text, [*said, *asked])
 
     async def _recall_for_model(self, query: str) -> Sequence[Recalled]:
         return await self.memory.recall(query, RECALL_TOOL_ITEMS)

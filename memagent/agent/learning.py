@@ -252,7 +252,6 @@ class Learner:
         rooms = self._rooms
         never = NeverPatterns(await rooms.stores.never.list(rooms.scope))
         found = await self._extracted(batch, session_id, means, never)
-        drafts = await self._reader.still_allowed(found.drafts)
 
         async def judge(lines: str) -> str:
             try:
@@ -262,7 +261,7 @@ class Learner:
             except HelperFailedError as error:
                 raise JudgeFailedError(str(error)) from error
 
-        written = await rooms.writer.write(rooms.scope, drafts, judge, never)
+        written = await rooms.writer.write(rooms.scope, found.drafts, judge, self._reader.vet)
         rooms.indexer.wake()
         for note in written.notes:
             self._tell(Notice(text=note))

@@ -11,7 +11,8 @@ from memagent.memory.episodes import episode_id, taken_back_by
 from memagent.memory.extract import Draft, Said
 from memagent.memory.never import NeverPatterns
 from memagent.memory.passages import ECHO_TOOLS
-from stores.records import MarkKind, MemoryState, Message, MessageRole, Source
+from stores.base import Basis
+from stores.records import MarkKind, Memory, MemoryState, Message, MessageRole, Source
 
 EARLIER = 4
 """So many messages before the first exchange are shown, only to be understood."""
@@ -47,15 +48,26 @@ class Reader:
         earlier = [_said(m) for m in messages[:first] if m.id in allowed and m.role is not MessageRole.TOOL]
         return Batch(tuple(said), tuple(earlier[-EARLIER:]))
 
-    async def still_allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Those of the facts whose messages the person has not taken back or erased while a model read them."""
-        await self._rooms.indexer.catch_up(self._rooms.scope)
-        entries = await self._rooms.stores.journal.get(
-            self._rooms.scope, list({source.entry_id for draft in drafts for source in draft.sources})
-        )
-        forgotten = await self._forgotten([entry for entry in entries if isinstance(entry, Message)])
-        gone = forgotten | {(entry.session_id, entry.id) for entry in entries if entry.erased}
-        return [draft for draft in drafts if not gone & {(s.session_id, s.entry_id) for s in draft.sources}]
+    async def vet(self, drafts: Sequence[Draft]) -> tuple[list[Draft], Basis]:
+        """Those of the facts that no pattern forbids and whose messages the person has not taken back, forgotten or
+        erased by now; and what that rests on."""
+        rooms = self._rooms
+        await rooms.indexer.catch_up(rooms.scope)
+        cursor = await rooms.stores.memories.cursor(rooms.scope)
+        patterns = await rooms.stores.never.list(rooms.scope)
+        never = NeverPatterns(patterns)
+        wanted = list(dict.fromkeys(source for draft in drafts for source in draft.sources))
+        entries = await rooms.stores.journal.get(rooms.scope, [source.entry_id for source in wanted])
+        messages = [entry for entry in entries if isinstance(entry, Message) and entry.remember and not entry.erased]
+        forgotten, episodes = await self._forgotten(messages)
+        kept = {(m.session_id, m.id) for m in messages} - forgotten
+        left = [
+            draft
+            for draft in drafts
+            if all((s.session_id, s.entry_id) in kept for s in draft.sources) and never.matching(draft.text) is None
+        ]
+        sources = list(dict.fromkeys(source for draft in left for source in draft.sources))
+        return left, Basis(cursor=cursor, never=patterns, sources=sources, memories=episodes)
 
     async def _messages(self, session_id: str, exchange_ids: Sequence[str]) -> list[Message]:
         """From a little before the first exchange to the end of the last."""
@@ -77,7 +89,7 @@ class Reader:
     async def _allowed(self, messages: Sequence[Message]) -> set[str]:
         rooms = self._rooms
         never = NeverPatterns(await rooms.stores.never.list(rooms.scope))
-        forgotten = await self._forgotten(messages)
+        forgotten, _ = await self._forgotten(messages)
         return {
             message.id
             for message in messages
@@ -89,13 +101,13 @@ class Reader:
             and not never.matching(message.content)
         }
 
-    async def _forgotten(self, messages: Sequence[Message]) -> set[tuple[str, str]]:
+    async def _forgotten(self, messages: Sequence[Message]) -> tuple[set[tuple[str, str]], list[Memory]]:
         """(session, entry) of those whose episode the person made forgotten, or that he took back before there was
-        one."""
+        one; and all their episodes."""
         by_episode = {episode_id(message): (message.session_id, message.id) for message in messages}
-        memories = await self._rooms.stores.memories.get(self._rooms.scope, list(by_episode))
-        forgotten = {by_episode[m.id] for m in memories if m.state is MemoryState.FORGOTTEN}
-        return forgotten | (await self._taken_back(messages) - {by_episode[m.id] for m in memories})
+        episodes = await self._rooms.stores.memories.get(self._rooms.scope, list(by_episode))
+        forgotten = {by_episode[m.id] for m in episodes if m.state is MemoryState.FORGOTTEN}
+        return forgotten | (await self._taken_back(messages) - {by_episode[m.id] for m in episodes}), episodes
 
     async def _taken_back(self, messages: Sequence[Message]) -> set[tuple[str, str]]:
         rooms = self._rooms

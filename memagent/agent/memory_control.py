@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from dataclasses import replace
 
 from memagent.agent.memory_story import MemoryStory, story_of
 from memagent.agent.privacy import Privacy
@@ -15,9 +15,14 @@ from memagent.memory.extract import Draft
 from memagent.memory.never import NeverPatterns, checked_pattern
 from memagent.memory.recall import Recalled
 from memagent.memory.reconcile import confirmed, same_of
+from memagent.memory.sayings import best_source, ended_with, forgotten_with, restored_with
 from memagent.memory.worth import GROUNDED, content, share
 from memagent.sanitize import clean_text
+from stores.base import Basis
 from stores.records import Mark, MarkKind, Memory, MemoryKind, MemoryState, Pin, Source, Trust
+
+MOST_ATTEMPTS = 50
+"""So often a change is made anew because others changed the same meanwhile."""
 
 
 class MemoryControl:
@@ -52,39 +57,50 @@ class MemoryControl:
         self._check_open()
         return await self.keep(text, Trust.USER)
 
-    async def keep_for_model(self, text: str, said: Sequence[str]) -> Memory:
-        """Keeps a fact that the model wants kept: at once if it is in the words that the person ``said`` lately, else
-        it waits for them to approve it: the model may have been talked into it by what it read."""
-        own = content(" ".join(sentence.text for words in said for sentence in sentences(words)))
+    async def keep_for_model(self, text: str, said: Sequence[tuple[str, str]]) -> Memory:
+        """Keeps a fact that the model wants kept: at once if it is in the words that the person ``said`` lately (id
+        and words of each message, oldest first), else it waits for them to approve it: the model may have been
+        talked into it by what it read. Its source is the message that says it, if one does."""
+        own = content(" ".join(sentence.text for _, words in said for sentence in sentences(words)))
         theirs = share(content(text), own) >= GROUNDED
-        return await self.keep(text, Trust.ASSISTANT, MemoryState.ACTIVE if theirs else MemoryState.QUARANTINED)
+        source = best_source(text, said)
+        return await self.keep(
+            text, Trust.ASSISTANT, MemoryState.ACTIVE if theirs else MemoryState.QUARANTINED, said_in=source
+        )
 
-    async def keep(self, text: str, trust: Trust, state: MemoryState = MemoryState.ACTIVE) -> Memory:
-        """Keeps a fact and returns it; one with the same words is the same, told once more. Raises MemagentError for
-        a blank text, one that matches a never-pattern, and in a private session."""
+    async def keep(
+        self, text: str, trust: Trust, state: MemoryState = MemoryState.ACTIVE, said_in: str | None = None
+    ) -> Memory:
+        """Keeps a fact and returns it; one with the same words is the same, told once more. ``said_in``: the message
+        of this session that says it. Raises MemagentError for a blank text, one that matches a never-pattern, and in
+        a private session."""
         text, session_id = clean_text(text).strip(), self._session_id()
         if not text:
             raise MemagentError("there is nothing to remember: the text is empty")
         if await self._privacy.holds(session_id):
             raise MemagentError("nothing is remembered in a private session; end it first (/private off)")
-        await self._check_never(text)
-        async with self._rooms.writer.turn:
-            while (kept := await self._try_keep(session_id, text, trust, state)) is None:
-                pass  # another process has just kept one with the same words
-        self._index_soon()
-        return kept
+        for _ in range(MOST_ATTEMPTS):
+            if kept := await self._try_keep(session_id, text, trust, state, said_in):
+                self._index_soon()
+                return kept
+        raise MemagentError("this could not be remembered: the message that says it is no longer kept")
 
-    async def _try_keep(self, session_id: str, text: str, trust: Trust, state: MemoryState) -> Memory | None:
-        """None if somebody else wrote a fact with the same words meanwhile."""
+    async def _try_keep(
+        self, session_id: str, text: str, trust: Trust, state: MemoryState, said_in: str | None
+    ) -> Memory | None:
+        """None if somebody else wrote a fact with the same words meanwhile, or a pattern."""
         scope, stores = self._rooms.scope, self._rooms.stores
         entry_id, now, zone = self._rooms.new_id(), self._rooms.clock(), self._rooms.zone
-        source = Source(session_id=session_id, entry_id=entry_id)
+        source = Source(session_id=session_id, entry_id=said_in or entry_id)
         draft = Draft(text=text, trust=trust, sources=(source,), said_at=now, zone=zone)
+        patterns = await self._check_never(text)
         same = await stores.finder.with_text(scope, text)
         known = same_of(draft, same)
         data = {"text": text, "memory_id": known.id if known else self._rooms.new_id(), "trust": trust.value}
         if state is not MemoryState.ACTIVE:
             data["state"] = state.value
+        if said_in is not None:
+            data["said_in"] = said_in
         mark = Mark(
             id=entry_id,
             session_id=session_id,
@@ -95,13 +111,21 @@ class MemoryControl:
             data={**data},
         )
         fact = fact_of(mark, now) if known is None else _told_again(known, draft)
-        written = await stores.memories.put_fact(scope, fact, told=mark, known_ids=[memory.id for memory in same])
+        basis = Basis(
+            memories=[known] if known else [],
+            same_words={text: [memory.id for memory in same]},
+            sources=[source] if said_in else [],
+            never=patterns,
+        )
+        written = await stores.memories.put(scope, [fact], told=mark, basis=basis)
         return fact if written else None
 
-    async def _check_never(self, text: str) -> None:
-        never = NeverPatterns(await self._rooms.stores.never.list(self._rooms.scope))
-        if pattern := never.matching(text):
+    async def _check_never(self, text: str) -> list[str]:
+        """The patterns, none of which matches. Raises MemagentError."""
+        patterns = await self._rooms.stores.never.list(self._rooms.scope)
+        if pattern := NeverPatterns(patterns).matching(text):
             raise MemagentError(f"this is not remembered: the pattern {pattern!r} is on the never-list")
+        return patterns
 
     # --- finding -------------------------------------------------------------------------------
 
@@ -143,71 +167,92 @@ class MemoryControl:
         return await story_of(self._rooms, memory_id)
 
     async def set_state(self, memory_id: str, state: MemoryState) -> Memory:
-        """Forgets or restores a memory, also where the window shows it. Raises NotFoundError for an id this user
-        does not have, or one that is in that state already."""
-        memory = await self.find(memory_id)
-        if memory is None or memory.state is state:
-            wanted = "active" if state is MemoryState.FORGOTTEN else "forgotten"
-            raise NotFoundError(f"there is no {wanted} memory {memory_id!r}; `memagent memory list` shows the ids")
-        return await self._change(memory, state=state)
+        """Forgets or restores a memory, with the messages that said nothing else, also where the window shows it.
+        Raises NotFoundError for an id this user does not have, or one that is in that state already."""
+
+        def change(memory: Memory) -> Memory:
+            if memory.state is state:
+                raise _no_such(memory_id, state)
+            return memory.model_copy(update={"state": state})
+
+        if await self.find(memory_id) is None:
+            raise _no_such(memory_id, state)
+        beside = forgotten_with if state is MemoryState.FORGOTTEN else restored_with
+        return await self._change(memory_id, change, beside)
 
     async def approve(self, memory_id: str) -> Memory:
         """What waited is a memory from now on; what was proposed for the profile stands in it. Raises NotFoundError,
         and MemagentError where there is nothing to approve."""
-        memory = await self._existing(memory_id)
-        if memory.state is MemoryState.QUARANTINED:
-            return await self._change(memory, state=MemoryState.ACTIVE, reason="the person approved it")
-        if memory.pin is Pin.PROPOSED:
-            return await self.pin(memory.id)
-        raise MemagentError(f"memory {memory.id} does not wait for approval: it is {memory.state.value}")
+
+        def change(memory: Memory) -> Memory:
+            if memory.state is MemoryState.QUARANTINED:
+                return memory.model_copy(update={"state": MemoryState.ACTIVE, "reason": "the person approved it"})
+            if memory.pin is Pin.PROPOSED:
+                return _pinned(memory)
+            raise MemagentError(f"memory {memory.id} does not wait for approval: it is {memory.state.value}")
+
+        return await self._change(memory_id, change)
 
     async def edit(self, memory_id: str, text: str) -> Memory:
         """Rewords a fact: it is the person's statement from now on, and what it was is among its versions. Raises
         NotFoundError, MemagentError."""
-        memory = await self._fact(memory_id)
         words = clean_text(text).strip()
         if not words:
             raise MemagentError("a memory cannot be empty; forget it instead")
-        await self._check_never(words)
-        state = MemoryState.ACTIVE if memory.state is MemoryState.QUARANTINED else memory.state
-        return await self._change(memory, text=words, trust=Trust.USER, state=state, reason="the person reworded it")
+        fact = _fact(await self._existing(memory_id))
+        patterns = await self._check_never(words)
+        same = [one.id for one in await self._rooms.stores.finder.with_text(self._rooms.scope, words)]
+        if twins := [one for one in same if one != fact.id]:
+            raise MemagentError(f"memory {twins[0]} says this already; forget {fact.id} instead of rewording it")
+
+        def change(memory: Memory) -> Memory:
+            state = MemoryState.ACTIVE if memory.state is MemoryState.QUARANTINED else memory.state
+            changes = {"text": words, "trust": Trust.USER, "state": state, "reason": "the person reworded it"}
+            return _fact(memory).model_copy(update=changes)
+
+        def ended(memory: Memory, related: Sequence[Memory]) -> Sequence[Memory]:
+            return ended_with(memory, related, self._rooms.clock())
+
+        basis = Basis(same_words={words: same}, never=patterns)
+        return await self._change(memory_id, change, ended if fact.text != words else None, basis)
 
     async def pin(self, memory_id: str) -> Memory:
         """Puts a fact into the profile, which stands in every prompt. Raises NotFoundError, MemagentError."""
-        memory = await self._fact(memory_id)
-        if memory.state is not MemoryState.ACTIVE:
-            raise MemagentError(f"memory {memory.id} is {memory.state.value}; only active facts can be pinned")
-        return await self._change(memory, pin=Pin.PINNED)
+        return await self._change(memory_id, _pinned)
 
     async def unpin(self, memory_id: str) -> Memory:
         """Takes a fact out of the profile, or declines that it be put there. Raises NotFoundError."""
-        return await self._change(await self._fact(memory_id), pin=Pin.NONE)
+        return await self._change(memory_id, lambda memory: _fact(memory).model_copy(update={"pin": Pin.NONE}))
 
-    async def _change(self, memory: Memory, **changes: Any) -> Memory:
-        changed = memory.model_copy(update=changes)
-        if changed == memory:
-            return memory
-        changed = changed.model_copy(update={"version": memory.version + 1})
-        await self._put(changed)
-        await self._refresh()
-        return changed
-
-    async def _put(self, memory: Memory) -> None:
-        await self._rooms.stores.memories.put(self._rooms.scope, [memory])
-        self._index_soon()
+    async def _change(
+        self,
+        memory_id: str,
+        change: Callable[[Memory], Memory],
+        beside: Callable[[Memory, Sequence[Memory]], Sequence[Memory]] | None = None,
+        basis: Basis = Basis(),  # noqa: B008  an immutable value
+    ) -> Memory:
+        """Changes a memory as it stands, and with ``beside`` what came of the same messages; anew if somebody else
+        changed one of them meanwhile. Raises what ``change`` does, and MemagentError if ``basis`` holds no more."""
+        stores, scope = self._rooms.stores, self._rooms.scope
+        for _ in range(MOST_ATTEMPTS):
+            memory = await self._existing(memory_id)
+            changed = change(memory)
+            if changed == memory:
+                return memory
+            changed = changed.model_copy(update={"version": memory.version + 1})
+            related = await stores.finder.from_entries(scope, memory.sources) if beside and memory.sources else []
+            also = list(beside(memory, related)) if beside else []
+            seen = {one.id: one for one in (*related, memory)}
+            if await stores.memories.put(scope, [changed, *also], basis=replace(basis, memories=list(seen.values()))):
+                self._index_soon()
+                await self._refresh()
+                return changed
+        raise MemagentError(f"memory {memory_id} was not changed: others are changing the same; try again")
 
     async def _existing(self, memory_id: str) -> Memory:
         memory = await self.find(memory_id)
         if memory is None:
             raise NotFoundError(f"there is no memory {memory_id!r}; `memagent memory list` shows the ids")
-        return memory
-
-    async def _fact(self, memory_id: str) -> Memory:
-        memory = await self._existing(memory_id)
-        if memory.kind is not MemoryKind.FACT:
-            raise MemagentError(
-                f"{memory_id!r} is no fact but an {memory.kind.value}: what was said stays as it was said"
-            )
         return memory
 
     # --- never ---------------------------------------------------------------------------------
@@ -234,6 +279,26 @@ class MemoryControl:
         kept = " ".join(clean_text(pattern).split())
         if not await self._rooms.stores.never.remove(self._rooms.scope, kept):
             raise NotFoundError(f"the pattern {kept!r} is not on the never-list")
+
+
+def _fact(memory: Memory) -> Memory:
+    """Raises MemagentError for what is no fact."""
+    if memory.kind is not MemoryKind.FACT:
+        raise MemagentError(f"{memory.id!r} is no fact but an {memory.kind.value}: what was said stays as it was said")
+    return memory
+
+
+def _pinned(memory: Memory) -> Memory:
+    if _fact(memory).state is not MemoryState.ACTIVE:
+        raise MemagentError(f"memory {memory.id} is {memory.state.value}; only active facts can be pinned")
+    if memory.valid_to is not None or memory.superseded_by is not None:
+        raise MemagentError(f"memory {memory.id} holds no more; pin what took its place (`memagent memory show`)")
+    return memory.model_copy(update={"pin": Pin.PINNED})
+
+
+def _no_such(memory_id: str, state: MemoryState) -> NotFoundError:
+    wanted = "active" if state is MemoryState.FORGOTTEN else "forgotten"
+    return NotFoundError(f"there is no {wanted} memory {memory_id!r}; `memagent memory list` shows the ids")
 
 
 def _told_again(known: Memory, draft: Draft) -> Memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,8 @@ from memagent.errors import MemagentError
 from stores.errors import StoreError
 
 if TYPE_CHECKING:
-    from memagent import Agent, Settings
+    from memagent import Agent, Decision, Settings
+    from stores.records import ToolCall
 
 RECALL_READY_SECONDS = 3.0
 """How long the embedder and the indexes may take before words alone must do."""
@@ -54,12 +56,20 @@ def session_of(session: str | None, resume_last: bool) -> str | None:
     return "last" if resume_last else session
 
 
-def open_agent(settings: Settings, session: str | None = None, *, warm_up: bool = True, private: bool = False) -> Agent:
-    """An open agent. On the command line a session is one that exists: a mistyped id is an error, not
-    the beginning of a new one. Raises SettingsError, StoreError, NotFoundError."""
+def open_agent(
+    settings: Settings,
+    session: str | None = None,
+    *,
+    warm_up: bool = True,
+    private: bool = False,
+    approve: Callable[[ToolCall], Decision] | None = None,
+) -> Agent:
+    """An open agent; ``approve`` asks the person about calls with side effects. On the command line a session is
+    one that exists: a mistyped id is an error, not the beginning of a new one. Raises SettingsError, StoreError,
+    NotFoundError."""
     if session in (None, "last"):
-        return memagent.Agent(settings=settings, session=session, warm_up=warm_up, private=private)
-    agent = memagent.Agent(settings=settings, warm_up=warm_up, private=private)
+        return memagent.Agent(settings=settings, session=session, warm_up=warm_up, private=private, approve=approve)
+    agent = memagent.Agent(settings=settings, warm_up=warm_up, private=private, approve=approve)
     try:
         agent.resume(session)
     except (MemagentError, StoreError):

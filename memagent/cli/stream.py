@@ -15,6 +15,8 @@ from rich.text import Text
 
 from memagent.cli.render import printable
 from memagent.events import (
+    ApprovalAsked,
+    ApprovalDecided,
     Compacted,
     Compacting,
     Finished,
@@ -22,16 +24,20 @@ from memagent.events import (
     ProfileProposed,
     TextDelta,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
 )
 
 if TYPE_CHECKING:
     from memagent import Agent, Event
+    from memagent.cli.consent import TerminalConsent
 
 _SHORTFALLS = {
     "length": "the answer reached the reply's limit and ends early (see --window-tokens and MEMAGENT_REPLY_TOKENS)",
     "turn_limit": "stopped after the allowed number of turns (MEMAGENT_TURN_LIMIT)",
     "no_progress": "stopped: the model kept making the same call",
+    "time_limit": "stopped after the time an answer may take (MEMAGENT_EXCHANGE_SECONDS)",
+    "spend_limit": "stopped after what an answer may take of the model (MEMAGENT_EXCHANGE_TOKENS, _USD)",
     "approval": "a call waits for approval",
     "cancelled": "stopped; what was said is kept",
     "partial": "the answer broke off; what came is kept",
@@ -71,10 +77,12 @@ def interruptible(agent: Agent) -> Generator[None]:
 
 
 class AnswerView:
-    """Shows one answer's events on a terminal: a spinner until text comes, tools as dim lines."""
+    """Shows one answer's events on a terminal: a spinner until text comes, tools as dim lines. ``consent`` asks
+    the person about calls."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, consent: TerminalConsent | None = None) -> None:
         self._console = console
+        self._consent = consent
         self._status: Status | None = None
         self._in_line = False
 
@@ -100,12 +108,8 @@ class AnswerView:
                 self._console.out(printable(event.text), end="", highlight=False)
                 self._console.file.flush()
                 self._in_line = not event.text.endswith("\n")
-            case ToolStarted():
-                self._dim(f"→ {event.name}({_one_line(event.arguments)})")
-                self._wait(f"{event.name}…")
-            case ToolFinished():
-                self._dim(f"{'✗' if event.failed else '←'} {event.name}: {_one_line(event.content)}")
-                self._wait("thinking…")
+            case ApprovalAsked() | ApprovalDecided() | ToolStarted() | ToolProgress() | ToolFinished():
+                self._show_call(event)
             case Compacting():
                 self._wait("summarising older talk to make room…")
             case Compacted():
@@ -120,6 +124,25 @@ class AnswerView:
                 self._wait("thinking…")
             case _:
                 pass
+
+    def _show_call(self, event: ApprovalAsked | ApprovalDecided | ToolStarted | ToolProgress | ToolFinished) -> None:
+        match event:
+            case ApprovalAsked():
+                self._end_wait()
+                self._end_line()
+                if self._consent is not None and not event.pending:
+                    self._consent.ask(event)
+            case ApprovalDecided():
+                if event.by == "nobody":
+                    self._dim(f"{event.name} does not run: {event.reason}")
+            case ToolProgress():
+                self._dim(f"  {_one_line(event.text)}")
+            case ToolStarted():
+                self._dim(f"→ {event.name}({_one_line(event.arguments)})")
+                self._wait(f"{event.name}…")
+            case ToolFinished():
+                self._dim(f"{'✗' if event.failed else '←'} {event.name}: {_one_line(event.content)}")
+                self._wait("thinking…")
 
     def _wait(self, text: str) -> None:
         self._end_wait()

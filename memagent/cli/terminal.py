@@ -17,6 +17,7 @@ from rich.text import Text
 
 import memagent
 from memagent.cli import render, slash
+from memagent.cli.consent import TerminalConsent
 from memagent.cli.options import open_agent
 from memagent.cli.stream import AnswerView, interruptible, shortfall
 from memagent.cli.wall import one_line
@@ -50,6 +51,9 @@ class TerminalChat:
         self._console = render.console(sys.stdout)
         self._history = OwnerOnlyHistory(settings.data_dir / INPUT_HISTORY_NAME)
         self._prompt: PromptSession[str] = PromptSession(history=self._history, key_bindings=_keys())
+        self._answers: PromptSession[str] = PromptSession()
+        """What is said to a call's question is no line of the talk: it has no history."""
+        self._consent = TerminalConsent(self._console, lambda text, given: self._answers.prompt(text, default=given))
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memagent-open")
         self._opening: Future[Opened] | None = None
         self._past_shown = False
@@ -108,7 +112,7 @@ class TerminalChat:
                 self._history.read_again()
             return goes_on
         with interruptible(agent):
-            finished = AnswerView(self._console).show(agent.stream(text))
+            finished = AnswerView(self._console, self._consent).show(agent.stream(text))
         missing = shortfall(finished.finish_reason)
         if missing:
             self._say(missing, "dim")
@@ -126,7 +130,7 @@ class TerminalChat:
             self._opening.add_done_callback(self._on_open)
 
     def _open(self) -> Opened:
-        agent = open_agent(self._settings, self._session, private=self._private)
+        agent = open_agent(self._settings, self._session, private=self._private, approve=self._consent)
         if self._session is None:
             return Opened(agent, [])
         said = [m for m in agent.history() if m.content and m.role in (MessageRole.USER, MessageRole.ASSISTANT)]

@@ -95,5 +95,6 @@ def fact_of(mark: Mark, now: datetime) -> Memory:
         recorded_at=now,
         zone=mark.zone,
         session_id=mark.session_id,
-        sources=(Source(session_id=mark.session_id, entry_id=mark.id),),
+        # the message that says it, where the model kept it: what happens to that happens to the fact
+        sources=(Source(session_id=mark.session_id, entry_id=str(mark.data.get("said_in", mark.id))),),
     )

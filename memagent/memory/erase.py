@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Literal, cast
@@ -19,15 +18,19 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from memagent.memory.passages import ECHO_TOOLS
+from memagent.memory.worth import names_something
 from stores.records import Mark, MarkKind, Memory, Message, MessageRole, Source
+from stores.sameness import folded
 
 OWN_TOOLS = ECHO_TOOLS | {"remember"}
 """What they are asked and what they return are copies of what is kept elsewhere."""
 LEAST_NEEDLE_CHARS = 12
-"""A shorter text ("ok, thanks") may stand anywhere: as a whole it is no sign of a copy."""
+"""A shorter text may stand anywhere by chance: only as whole words, and if it says something ("ok, thanks" does
+not), it is the sign of a copy."""
 LEAST_UNIT_CHARS = 40
 MOST_NEEDLES = 200
 """Of more, only whole sentences and lines are compared."""
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _UNIT_ENDS = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？；])")
 
 
@@ -107,13 +110,9 @@ class ErasePlan(_Value):
 # --- finding copies ----------------------------------------------------------------------------
 
 
-def folded(text: str) -> str:
-    """A text as it is compared: case, width and white space do not count."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 class Needles:
-    """Texts to be found in others, whatever their case and white space."""
+    """Texts to be found in others, as `stores.sameness.folded` compares them. Long ones are found anywhere, short
+    ones that say something only as whole words."""
 
     def __init__(self, texts: Iterable[str], asked: str = "") -> None:
         """``asked`` counts however short it is."""
@@ -122,11 +121,24 @@ class Needles:
         known = {text for text in wholes if len(text) >= LEAST_NEEDLE_CHARS} | self._units
         self._parts = sorted(known) if len(known) <= MOST_NEEDLES else []
         self._parts += [folded(asked)] if asked.strip() else []
+        short = sorted(text for text in wholes if len(text) < LEAST_NEEDLE_CHARS and names_something(text))
+        self._short = re.compile("|".join(map(_as_words, short))) if 0 < len(short) <= MOST_NEEDLES else None
 
     def are_in(self, text: str) -> bool:
         """Whether the text holds one of them."""
+        return self.are_said_in(text) or (self._short is not None and self._short.search(folded(text)) is not None)
+
+    def are_said_in(self, text: str) -> bool:
+        """Whether the text holds one of the long ones: in what somebody says anew a short one is no sign of a copy."""
         here = folded(text)
         return any(part in here for part in self._parts) or not self._units.isdisjoint(units(here))
+
+
+def _as_words(text: str) -> str:
+    """Where words are written without spaces a text may stand between others."""
+    before = "" if _UNSPACED.match(text[0]) or not text[0].isalnum() else r"\b"
+    after = "" if _UNSPACED.match(text[-1]) or not text[-1].isalnum() else r"\b"
+    return before + re.escape(text) + after
 
 
 def units(text: str) -> list[str]:

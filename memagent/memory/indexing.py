@@ -21,7 +21,7 @@ from memagent.memory.episodes import memories_of, taken_back_by
 from memagent.memory.generations import others
 from memagent.memory.languages import mostly_foreign
 from memagent.memory.never import NeverPatterns
-from stores.base import Journal, MemoryFinder, MemoryTable, NeverList, Told
+from stores.base import Basis, Journal, MemoryFinder, MemoryTable, NeverList, Told
 from stores.errors import StoreCorruptError, StoreError
 from stores.indexes import Generations, Outbox, VectorIndex
 from stores.records import IndexTask, Mark, Memory, MemoryKind, MemoryState, Message, Scope, Source, Trust
@@ -107,28 +107,33 @@ class Indexer:
             self._unchecked.add(scope)
         cursor = await self._memories.cursor(scope)
         while entries := await self._journal.since(scope, cursor, limit=JOURNAL_BATCH):
-            cursor = entries[-1].position
-            never = NeverPatterns(await self._never.list(scope))
+            patterns = await self._never.list(scope)
             await self._take_back(scope, entries)
-            await self._memories.put_episodes(scope, memories_of(entries, self._clock(), never), cursor=cursor)
-            self.wake()
+            # if another process has come further meanwhile, or a pattern was added, it is looked at anew: what was
+            # taken back in between must not become a memory here
+            basis, end = Basis(cursor=cursor, never=patterns), entries[-1].position
+            episodes = memories_of(entries, self._clock(), NeverPatterns(patterns))
+            if await self._memories.put_episodes(scope, episodes, cursor=end, basis=basis):
+                self.wake()
+            cursor = await self._memories.cursor(scope)
 
     async def _take_back(self, scope: Scope, entries: Sequence[Message | Mark]) -> None:
         """What the person said is not to be remembered after all loses its memories, before the cursor moves: a
         crash in between takes it back once more. A fact with other sources stays, without these."""
         keys = {key for entry in entries if isinstance(entry, Mark) for key in taken_back_by(entry)}
-        if not keys:
-            return
-        changed: list[Memory] = []
         sources = [Source(session_id=session_id, entry_id=entry_id) for session_id, entry_id in sorted(keys)]
-        for memory in await self._finder.from_entries(scope, sources):
-            left = tuple(s for s in memory.sources if (s.session_id, s.entry_id) not in keys)
-            if left:
-                changed.append(memory.model_copy(update={"sources": left}))
-            elif memory.state is not MemoryState.FORGOTTEN:
-                changes = {"state": MemoryState.FORGOTTEN, "version": memory.version + 1, "reason": TAKEN_BACK}
-                changed.append(memory.model_copy(update=changes))
-        await self._memories.put(scope, changed)
+        while keys:
+            found = await self._finder.from_entries(scope, sources)
+            changed: list[Memory] = []
+            for memory in found:
+                left = tuple(s for s in memory.sources if (s.session_id, s.entry_id) not in keys)
+                if left:
+                    changed.append(memory.model_copy(update={"sources": left}))
+                elif memory.state is not MemoryState.FORGOTTEN:
+                    changes = {"state": MemoryState.FORGOTTEN, "version": memory.version + 1, "reason": TAKEN_BACK}
+                    changed.append(memory.model_copy(update=changes))
+            if await self._memories.put(scope, changed, basis=Basis(memories=found)):
+                break
 
     @property
     def trouble(self) -> str | None:

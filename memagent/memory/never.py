@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from memagent.errors import MemagentError
-from memagent.sanitize import as_read
 from stores.sameness import normalised
 
 _PIECES = re.compile(r"\*+|[^\W]+")
@@ -38,7 +37,7 @@ class NeverPatterns:
         """The first pattern that one of the texts matches; None if none does."""
         if not self._patterns:
             return None
-        words = [normalised(as_read(text)) for text in texts]
+        words = [normalised(text) for text in texts]
         return next((pattern for pattern, form in self._patterns if any(map(form.search, words))), None)
 
 

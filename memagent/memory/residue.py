@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,8 @@ from memagent.memory.erase import Residue, units
 
 PIECE_CHARS = 80
 """A long text is looked for by pieces: a copy may hold only a part of it."""
-LEAST_PIECE_CHARS = 16
+LEAST_PIECE_BYTES = 10
+"""Fewer bytes stand in a file by chance."""
 MOST_PIECES = 64
 CHUNK_BYTES = 8_000_000
 OVERLAP_BYTES = 4_000
@@ -65,10 +67,15 @@ def pieces_of(texts: Iterable[str]) -> list[str]:
     for text in texts:
         for unit in units(text):
             for piece in _stretches(unit.split()):
-                if len(piece) >= LEAST_PIECE_CHARS:
+                if not too_short(piece):
                     found[piece] = None
     pieces = list(found)
     return pieces[:: max(1, -(-len(pieces) // MOST_PIECES))]
+
+
+def too_short(text: str) -> bool:
+    """Whether a text stands in files by chance."""
+    return 0 < len("".join(text.split()).encode()) < LEAST_PIECE_BYTES
 
 
 def search(files: Iterable[Path], pieces: Sequence[Piece]) -> Search:
@@ -119,6 +126,17 @@ def _stretches(words: Sequence[str]) -> Iterator[str]:
 
 
 def _spellings(word: str) -> list[bytes]:
-    """As it is, and as JSON escapes it, longest last."""
-    forms = {word.encode(), json.dumps(word)[1:-1].encode(), json.dumps(word, ensure_ascii=False)[1:-1].encode()}
-    return sorted((form.lower() for form in forms), key=len)
+    """As it is, in other forms of Unicode and other case, and as JSON escapes these, longest last. The bytes of
+    Latin letters are lowered, as those that are searched."""
+    forms = {word}
+    if not word.isascii():
+        forms |= {form for case in (str, str.lower, str.upper, str.title) for form in _forms(case(word))}
+    encoded = {form.encode() for form in forms}
+    encoded |= {
+        json.dumps(form, ensure_ascii=ascii_only)[1:-1].encode() for form in forms for ascii_only in (True, False)
+    }
+    return sorted((form.lower() for form in encoded), key=len)
+
+
+def _forms(word: str) -> list[str]:
+    return [word, *(unicodedata.normalize(form, word) for form in ("NFC", "NFD", "NFKC"))]

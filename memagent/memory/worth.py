@@ -88,6 +88,11 @@ def content(text: str) -> frozenset[str]:
     return frozenset(query_terms(_ISO_DATE.sub(" ", text))) - _NOTHING
 
 
+def names_something(text: str) -> bool:
+    """Whether a text holds a word that is neither a pleasantry nor one that says nothing by itself."""
+    return bool(content(text) - _SMALL)
+
+
 def states(sentence: str) -> bool:
     """Whether a sentence may state something of the speaker: no question, unless something of the speaker's is
     taken for granted in it ("Where can I buy food for my cat?"), which a yes-or-no question does not do."""

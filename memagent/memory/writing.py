@@ -6,15 +6,13 @@ words stands side by side.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memagent.memory.answers import UnusableAnswerError
 from memagent.memory.attributes import USER
 from memagent.memory.extract import Draft
-from memagent.memory.never import NeverPatterns
 from memagent.memory.recall import Recaller
 from memagent.memory.reconcile import (
     Decision,
@@ -26,7 +24,8 @@ from memagent.memory.reconcile import (
     outranks,
     same_of,
 )
-from stores.base import MemoryFinder, MemoryTable
+from stores.base import Basis, MemoryFinder, MemoryTable
+from stores.errors import StoreBusyError
 from stores.records import Memory, MemoryKind, MemoryState, Pin, Scope
 
 MOST_CANDIDATES = 8
@@ -34,6 +33,11 @@ MOST_CANDIDATES = 8
 RECALLED = 24
 RECALL_SECONDS = 3.0
 
+MOST_ATTEMPTS = 50
+"""So often what is to be stored is reckoned anew because others wrote meanwhile; each takes milliseconds."""
+
+Vet = Callable[[Sequence[Draft]], Awaitable[tuple[list[Draft], Basis]]]
+"""The facts that may be stored as things stand, the same objects, and what that rests on."""
 Judge = Callable[[str], Awaitable[str]]
 """Shown the facts as lines, answers in JSON. Raises JudgeFailedError."""
 
@@ -52,7 +56,7 @@ class Written:
 
 
 class FactWriter:
-    """Writes the facts of one store, one call at a time."""
+    """Writes the facts of one store. Any number of tasks and processes may write at once."""
 
     def __init__(
         self,
@@ -68,56 +72,65 @@ class FactWriter:
         self._recaller = recaller
         self._new_id = new_id
         self._clock = clock
-        self.turn = asyncio.Lock()
-        """Held while facts are compared and stored, so that the same fact told twice at once is one."""
 
-    async def write(self, scope: Scope, drafts: Sequence[Draft], judge: Judge | None, never: NeverPatterns) -> Written:
-        """Stores the facts; writing them again changes nothing. Raises StoreError."""
+    async def write(self, scope: Scope, drafts: Sequence[Draft], judge: Judge | None, vet: Vet) -> Written:
+        """Stores the facts; writing them again changes nothing. What others write meanwhile is looked at anew, and
+        what was taken back, erased or forbidden while the judge thought is not stored. Raises StoreError."""
         written = Written()
-        allowed = [draft for draft in drafts if never.matching(draft.text) is None]
+        allowed, _ = await vet(drafts)
         new = {
-            index: fact_of_draft(draft, self._new_id(), self._clock())
-            for index, draft in enumerate(allowed)
+            id(draft): fact_of_draft(draft, self._new_id(), self._clock())
+            for draft in allowed
             if await self._known(scope, draft) is None
         }
-        # judged without the turn: a model takes its time, and a person who has something remembered does not wait
         decided = await self._decided(scope, list(new.values()), judge, written)
-        async with self.turn:
-            changed: dict[str, Memory] = {}
-            for index, draft in enumerate(allowed):
-                known = await self._known(scope, draft)
-                if known is not None:
-                    changed[known.id] = confirmed(changed.get(known.id, known), draft)
-                elif memory := new.get(index):
-                    decision = decided.get(memory.id, Decision("add"))
-                    named = await self._memories.get(scope, decision.ids)
-                    for result in carried_out(memory, decision, {one.id: one for one in named} | changed):
-                        changed[result.id] = result
-            said = await self._said_no_more(scope, changed)
-            await self._memories.put(scope, [*changed.values(), *said])
-        written.stored = list(changed.values())
+        for _ in range(MOST_ATTEMPTS):
+            allowed, basis = await vet(drafts)
+            changed, basis = await self._compared(scope, allowed, new, decided, basis)
+            if await self._memories.put(scope, list(changed.values()), basis=basis):
+                break
+        else:
+            raise StoreBusyError("new facts could not be stored: others are writing without a pause; try again")
         made = {memory.id for memory in new.values()}
+        written.stored = [memory for memory in changed.values() if memory.kind is MemoryKind.FACT]
         written.proposed = [m for m in written.stored if m.id in made and m.pin is Pin.PROPOSED]
         return written
 
-    async def _said_no_more(self, scope: Scope, changed: Mapping[str, Memory]) -> list[Memory]:
-        """Episodes all of whose facts have been superseded: "I live in Berlin" is no answer any more to where
-        the person lives, though it was said."""
+    async def _compared(
+        self,
+        scope: Scope,
+        drafts: Sequence[Draft],
+        new: Mapping[int, Memory],
+        decided: Mapping[str, Decision],
+        basis: Basis,
+    ) -> tuple[dict[str, Memory], Basis]:
+        """What is to be stored of the drafts, by id, and what that rests on. ``new`` by the draft's identity."""
+        changed: dict[str, Memory] = {}
+        seen: dict[str, Memory] = {}
+        same: dict[str, list[str]] = {}
+        for draft in drafts:
+            with_text = await self._finder.with_text(scope, draft.text)
+            same[draft.text] = [memory.id for memory in with_text]
+            known = same_of(draft, with_text)
+            if known is not None:
+                seen[known.id] = known
+                changed[known.id] = confirmed(changed.get(known.id, known), draft)
+            elif memory := new.get(id(draft)):
+                decision = decided.get(memory.id, Decision("add"))
+                named = {one.id: one for one in await self._memories.get(scope, decision.ids)}
+                seen |= {one.id: one for one in named.values() if one.id not in seen}
+                for result in carried_out(memory, decision, named | changed):
+                    changed[result.id] = result
+        related = await self._related(scope, changed)
+        seen |= {one.id: one for one in (*basis.memories, *related) if one.id not in seen}
+        changed |= {episode.id: episode for episode in _said_no_more(related, changed)}
+        return changed, replace(basis, memories=list(seen.values()), same_words=same)
+
+    async def _related(self, scope: Scope, changed: Mapping[str, Memory]) -> list[Memory]:
+        """What came of the messages whose facts have been superseded."""
         closed = [memory for memory in changed.values() if memory.superseded_by]
-        if not closed:
-            return []
         sources = list(dict.fromkeys(source for memory in closed for source in memory.sources))
-        related = await self._finder.from_entries(scope, sources)
-        facts = [changed.get(one.id, one) for one in related if one.kind is MemoryKind.FACT]
-        ended: list[Memory] = []
-        for episode in related:
-            if episode.kind is MemoryKind.EPISODE and episode.superseded_by is None:
-                told = [fact for fact in facts if set(fact.sources) & set(episode.sources)]
-                last = max(told, key=lambda fact: (fact.superseded_by is None, fact.recorded_at))
-                if last.superseded_by is not None:
-                    changes = {"superseded_by": last.superseded_by, "valid_to": last.valid_to, "reason": last.reason}
-                    ended.append(episode.model_copy(update={**changes, "version": episode.version + 1}))
-        return ended
+        return await self._finder.from_entries(scope, sources) if sources else []
 
     async def _known(self, scope: Scope, draft: Draft) -> Memory | None:
         return same_of(draft, await self._finder.with_text(scope, draft.text))
@@ -153,6 +166,21 @@ class FactWriter:
             if one.kind is MemoryKind.FACT and _comparable(one, memory):
                 found.setdefault(one.id, one)
         return list(found.values())[:MOST_CANDIDATES]
+
+
+def _said_no_more(related: Sequence[Memory], changed: Mapping[str, Memory]) -> list[Memory]:
+    """Episodes all of whose facts have been superseded: "I live in Berlin" is no answer any more to where the
+    person lives, though it was said."""
+    facts = [changed.get(one.id, one) for one in related if one.kind is MemoryKind.FACT]
+    ended: list[Memory] = []
+    for episode in related:
+        if episode.kind is MemoryKind.EPISODE and episode.superseded_by is None:
+            told = [fact for fact in facts if set(fact.sources) & set(episode.sources)]
+            last = max(told, key=lambda fact: (fact.superseded_by is None, fact.recorded_at))
+            if last.superseded_by is not None:
+                changes = {"superseded_by": last.superseded_by, "valid_to": last.valid_to, "reason": last.reason}
+                ended.append(episode.model_copy(update={**changes, "version": episode.version + 1}))
+    return ended
 
 
 def _comparable(known: Memory, new: Memory) -> bool:

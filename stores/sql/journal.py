@@ -117,14 +117,7 @@ class SqlJournal:
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Message | Mark]:
         """An id that several sessions of the scope hold gives each entry, oldest first."""
 
-        def work(connection: Connection) -> list[Message | Mark]:
-            found: dict[str, dict[int, Message | Mark]] = {}
-            for some in batches(ids):
-                for row in connection.execute(_WITH_IDS, {"scope": scope, "ids": list(some)}):
-                    found.setdefault(row.id, {})[row.position] = entry_of(row)
-            return [entry for id_ in ids for _, entry in sorted(found.get(id_, {}).items(), key=itemgetter(0))]
-
-        return await self._database.read(work) if ids else []
+        return await self._database.read(lambda connection: entries_of(connection, scope, ids)) if ids else []
 
     async def sessions(self, scope: Scope, *, limit: int | None = None) -> list[Session]:
         """By the time of the newest entry, then by the order of writing."""
@@ -144,6 +137,15 @@ class SqlJournal:
                 return found
             position = some[-1].position
             found |= {entry.overflow.digest for entry in some if isinstance(entry, Message) and entry.overflow}
+
+
+def entries_of(connection: Connection, scope: Scope, ids: Sequence[str]) -> list[Message | Mark]:
+    """The entries with these ids, in the order asked."""
+    found: dict[str, dict[int, Message | Mark]] = {}
+    for some in batches(ids):
+        for row in connection.execute(_WITH_IDS, {"scope": scope, "ids": list(some)}):
+            found.setdefault(row.id, {})[row.position] = entry_of(row)
+    return [entry for id_ in ids for _, entry in sorted(found.get(id_, {}).items(), key=itemgetter(0))]
 
 
 def append(connection: Connection, scope: Scope, given: Sequence[JournalEntry]) -> list[Message | Mark]:

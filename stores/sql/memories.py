@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
+from stores.base import Basis
 from stores.records import Mark, Memory, MemoryKind, MemoryState, Scope, Source
 from stores.sameness import words_key
-from stores.sql.database import Database, Turn, batches, take_turn
-from stores.sql.finding import NO_EPISODE
+from stores.sql.basis import still_holds, take_turns
+from stores.sql.database import Database, batches
 from stores.sql.journal import append
 from stores.sql.lexical import Terms, index_texts, terms_of
 from stores.sql.schema import memories, outbox, scopes, to_micros
 
 _WITH_IDS = select(memories.c.number, memories.c.id, memories.c.payload).where(
     memories.c.scope == bindparam("scope"), memories.c.id.in_(bindparam("ids", expanding=True))
-)
-_SAME_WORDS = select(memories.c.id).where(
-    memories.c.scope == bindparam("scope"),
-    memories.c.text_key == bindparam("text_key"),
-    memories.c.kind == MemoryKind.FACT.value,
-    NO_EPISODE,
 )
 _ADD = insert(memories).returning(memories.c.number, sort_by_parameter_order=True)
 _CHANGE = update(memories).where(memories.c.number == bindparam("at_number"))
@@ -57,22 +52,19 @@ class SqlMemoryTable:
         self._database = database
         self._terms = terms_of(database)
 
-    async def put(self, scope: Scope, memories: Sequence[Memory]) -> None:
-        if memories:
-            await self._database.write(lambda connection: _put(connection, self._terms, scope, memories))
-
-    async def put_fact(self, scope: Scope, fact: Memory, *, told: Mark, known_ids: Collection[str]) -> bool:
+    async def put(
+        self, scope: Scope, memories: Sequence[Memory], *, told: Mark | None = None, basis: Basis | None = None
+    ) -> bool:
         def work(connection: Connection) -> bool:
-            take_turn(connection, Turn.JOURNAL)  # in the order in which `append` and `_put` take theirs
-            take_turn(connection, Turn.MEMORIES)
-            given = {"scope": scope, "text_key": words_key(fact.text)}
-            if given["text_key"] and set(connection.execute(_SAME_WORDS, given).scalars()) != set(known_ids):
+            take_turns(connection, journal=told is not None or basis is not None)
+            if basis is not None and not still_holds(connection, scope, basis):
                 return False
-            append(connection, scope, [told])
-            _put(connection, self._terms, scope, [fact])
+            if told is not None:
+                append(connection, scope, [told])
+            _put(connection, self._terms, scope, memories)
             return True
 
-        return await self._database.write(work)
+        return await self._database.write(work) if memories else True
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> builtins.list[Memory]:
         def work(connection: Connection) -> builtins.list[Memory]:
@@ -114,9 +106,13 @@ class SqlMemoryTable:
 
         return await self._database.read(work)
 
-    async def put_episodes(self, scope: Scope, episodes: Sequence[Memory], *, cursor: int) -> None:
-        def work(connection: Connection) -> None:
-            take_turn(connection, Turn.MEMORIES)
+    async def put_episodes(
+        self, scope: Scope, episodes: Sequence[Memory], *, cursor: int, basis: Basis | None = None
+    ) -> bool:
+        def work(connection: Connection) -> bool:
+            take_turns(connection, journal=basis is not None)
+            if basis is not None and not still_holds(connection, scope, basis):
+                return False
             known = _stored(connection, scope, [episode.id for episode in episodes])
             fresh: dict[str, Memory] = {}
             for episode in episodes:
@@ -128,8 +124,9 @@ class SqlMemoryTable:
                 _add(connection, self._terms, scope, row.number, list(fresh.values()))
             if cursor > row.cursor:
                 connection.execute(_MOVE_CURSOR, {"at_number": row.number, "to": cursor})
+            return True
 
-        await self._database.write(work)
+        return await self._database.write(work)
 
 
 def _add(connection: Connection, terms: Terms, scope: Scope, scope_number: int, fresh: Sequence[Memory]) -> None:
@@ -146,7 +143,6 @@ def _add(connection: Connection, terms: Terms, scope: Scope, scope_number: int, 
 
 
 def _put(connection: Connection, terms: Terms, scope: Scope, given: Sequence[Memory]) -> None:
-    take_turn(connection, Turn.MEMORIES)
     connection.execute(_ADD_SCOPE, {"scope": scope})
     scope_number: int = connection.execute(_SCOPE, {"scope": scope}).one().number
     stored = dict(_stored(connection, scope, [memory.id for memory in given]))

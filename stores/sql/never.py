@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, select, text
 
 from stores.records import Scope
-from stores.sql.database import Database
+from stores.sql.database import Database, Turn, take_turn
 from stores.sql.schema import never_patterns, to_micros
 
 _ADD = text(
@@ -24,7 +24,12 @@ class SqlNeverList:
 
     async def add(self, scope: Scope, pattern: str, *, at: datetime) -> bool:
         values = {"scope": scope, "pattern": pattern, "at": to_micros(at)}
-        return await self._database.write(lambda connection: connection.execute(_ADD, values).rowcount == 1)
+
+        def work(connection: Connection) -> bool:
+            take_turn(connection, Turn.MEMORIES)  # who writes one now has seen the list, or looks again
+            return connection.execute(_ADD, values).rowcount == 1
+
+        return await self._database.write(work)
 
     async def remove(self, scope: Scope, pattern: str) -> bool:
         def work(connection: Connection) -> bool:
@@ -34,7 +39,10 @@ class SqlNeverList:
         return await self._database.write(work)
 
     async def list(self, scope: Scope) -> list[str]:
-        query = (
-            select(never_patterns.c.pattern).where(never_patterns.c.scope == scope).order_by(never_patterns.c.number)
-        )
-        return await self._database.read(lambda connection: list(connection.execute(query).scalars()))
+        return await self._database.read(lambda connection: patterns_of(connection, scope))
+
+
+def patterns_of(connection: Connection, scope: Scope) -> list[str]:
+    """A scope's patterns, oldest first."""
+    query = select(never_patterns.c.pattern).where(never_patterns.c.scope == scope).order_by(never_patterns.c.number)
+    return list(connection.execute(query).scalars())

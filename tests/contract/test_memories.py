@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from stores.base import Basis
 from stores.errors import StoreError
 from stores.records import MarkKind, MemoryKind, MemoryState, Pin, Scope, Source
 from stores.sql import SqlStores
-from tests.contract.samples import HARD_TEXTS, U1, U2, WEIRD_SCOPES, forgotten, mark, memory, time
+from tests.contract.samples import HARD_TEXTS, U1, U2, WEIRD_SCOPES, forgotten, mark, memory, message, time
 
 
 async def test_memories_come_back_equal(stores: SqlStores) -> None:
@@ -41,14 +42,51 @@ async def test_put_replaces_by_id(stores: SqlStores) -> None:
     assert len(await stores.memories.list(U1)) == 2
 
 
+def same_words(text: str, *ids: str) -> Basis:
+    """These are the facts with these words."""
+    return Basis(same_words={text: ids})
+
+
+async def test_nothing_is_written_on_a_basis_that_holds_no_more(stores: SqlStores) -> None:
+    old, other = memory("a", "lives in Porto"), memory("b", "likes tea")
+    said = await stores.journal.append(U1, [message(1), message(2, remember=False)])
+    await stores.memories.put(U1, [old, other])
+    await stores.never.add(U1, "salary", at=time(1))
+    await stores.memories.put_episodes(U1, [], cursor=said[-1].position)
+    source, unwanted = (Source(session_id=entry.session_id, entry_id=entry.id) for entry in said)
+    position = said[-1].position
+    new = memory("a", "lives in Berlin", version=2)
+    wrong = [
+        Basis(memories=[old.model_copy(update={"confirmed_at": time(9)})]),
+        Basis(memories=[memory("gone", "is not there")]),
+        Basis(cursor=position - 1),
+        Basis(never=[]),
+        Basis(never=["salary", "gate code"]),
+        Basis(sources=[unwanted]),
+        Basis(sources=[source, Source(session_id="s9", entry_id=source.entry_id)]),
+        Basis(same_words={"likes tea": []}),
+        Basis(memories=[old, other], cursor=0),
+    ]
+    for basis in wrong:
+        assert not await stores.memories.put(U1, [new], told=mark(3, MarkKind.REMEMBERED), basis=basis)
+        assert not await stores.memories.put_episodes(U1, [memory("e", "an episode")], cursor=99, basis=basis)
+    assert await stores.memories.get(U1, ["a", "e"]) == [old]
+    assert await stores.memories.cursor(U1) == position
+    assert len(await stores.journal.read(U1, "s1")) == 2
+    right = Basis([old, other], {"likes tea": ["b"], "!": ["x"]}, [source], position, ["salary"])
+    assert await stores.memories.put_episodes(U1, [memory("e", "an episode")], cursor=position, basis=right)
+    assert await stores.memories.put(U1, [new], basis=right)
+    assert not await stores.memories.put(U1, [new], basis=right)
+
+
 async def test_a_fact_and_the_mark_that_tells_of_it_are_one_write(stores: SqlStores) -> None:
     told = mark(1, MarkKind.REMEMBERED)
-    assert await stores.memories.put_fact(U1, memory("a", "lives in Porto"), told=told, known_ids=[])
+    assert await stores.memories.put(U1, [memory("a", "lives in Porto")], told=told, basis=same_words("lives in Porto"))
     assert [entry.id for entry in await stores.journal.read(U1, told.session_id)] == [told.id]
     assert [found.text for found in await stores.memories.get(U1, ["a"])] == ["lives in Porto"]
     bad = memory("b", "\ud800")
     with pytest.raises(StoreError):
-        await stores.memories.put_fact(U1, bad, told=mark(2, MarkKind.REMEMBERED), known_ids=[])
+        await stores.memories.put(U1, [bad], told=mark(2, MarkKind.REMEMBERED), basis=same_words(""))
     assert [entry.id for entry in await stores.journal.read(U1, told.session_id)] == [told.id]
     assert await stores.memories.get(U1, ["b"]) == []
 
@@ -57,15 +95,19 @@ async def test_a_fact_is_not_written_beside_one_that_came_in_between(stores: Sql
     await stores.memories.put(U2, [memory("theirs", "lives in Porto")])
     await stores.memories.put(U1, [memory("e", "lives in Porto", kind=MemoryKind.EPISODE)])
     one, two = mark(1, MarkKind.REMEMBERED), mark(2, MarkKind.REMEMBERED)
-    assert await stores.memories.put_fact(U1, memory("a", "lives in Porto"), told=one, known_ids=[])
-    assert not await stores.memories.put_fact(U1, memory("b", "Lives in  Porto!"), told=two, known_ids=[])
+    assert await stores.memories.put(U1, [memory("a", "lives in Porto")], told=one, basis=same_words("lives in Porto"))
+    assert not await stores.memories.put(
+        U1, [memory("b", "Lives in  Porto!")], told=two, basis=same_words("Lives in  Porto!")
+    )
     assert [entry.id for entry in await stores.journal.read(U1, one.session_id)] == [one.id]
     again = memory("a", "lives in Porto", version=2)
-    assert await stores.memories.put_fact(U1, again, told=two, known_ids=["a"])
+    assert await stores.memories.put(U1, [again], told=two, basis=same_words(again.text, "a"))
     assert [found.id for found in await stores.memories.list(U1, kind=MemoryKind.FACT)] == ["a"]
     for number, id_ in enumerate(("x", "y"), start=3):
         wordless = memory(id_, "🙂")
-        assert await stores.memories.put_fact(U1, wordless, told=mark(number, MarkKind.REMEMBERED), known_ids=[])
+        assert await stores.memories.put(
+            U1, [wordless], told=mark(number, MarkKind.REMEMBERED), basis=same_words(wordless.text)
+        )
 
 
 async def test_an_equal_memory_changes_nothing(stores: SqlStores) -> None:

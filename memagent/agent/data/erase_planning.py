@@ -250,7 +250,7 @@ class ErasePlanner:
                 found.take(entry, "a result of memagent's own tools that repeats it")
             elif asks_for(entry, needles):
                 found.calls.append(place)
-            elif not asked and not entry.erased and any(needles.are_in(text) for text in texts_of(entry)):
+            elif not asked and not entry.erased and any(map(needles.are_said_in, texts_of(entry))):
                 found.also_in.append(entry.id)
 
     def _copied_in_mark(

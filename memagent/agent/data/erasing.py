@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from memagent.agent.data.erase_planning import BATCH, ERASE, ErasePlanner, Planned, Target, sorted_places
+from memagent.agent.data.erase_planning import BATCH, ERASE, ErasePlanner, Planned, Target, place_of, sorted_places
 from memagent.agent.data.input_lines import erase_lines
 from memagent.agent.data.remaking import Remaker
 from memagent.agent.rooms import BLOBS_NAME, DATABASE_NAME, VECTORS_NAME, Rooms
@@ -24,16 +24,18 @@ from memagent.memory.erase import (
     Needles,
     Receipt,
     cleaned,
-    folded,
+    covers,
     memory_texts,
     texts_of,
     tombstone,
     without_arguments,
 )
-from memagent.memory.residue import MOST_PIECES, Piece, pieces_of, residues, search
+from memagent.memory.residue import MOST_PIECES, Piece, pieces_of, residues, search, too_short
 from memagent.settings import INPUT_HISTORY_NAME
+from stores.base import Basis
 from stores.errors import StoreBusyError, StoreCorruptError, StoreError
 from stores.records import Job, Mark, MarkKind, Message, Source
+from stores.sameness import folded
 
 LOCK_NAME = "erase.lock"
 LOCK_SECONDS = 60.0
@@ -41,6 +43,10 @@ WRITER_SECONDS = 30.0
 WRITER_POLL_SECONDS = 0.1
 ROUNDS = 3
 """Another process may put something back that it had read before: then all steps are done again."""
+TOO_SHORT = (
+    "the records hold no short text of those that were erased; the bytes of the files were not searched for texts so"
+    " short that they stand there by chance"
+)
 OUT_OF_REACH = (
     "what the model's provider keeps of the prompts that were sent",
     "what was copied, printed or exported, and the history of the shell",
@@ -78,7 +84,7 @@ class Erasing:
         receipt = _receipt(plan)
         try:
             receipt = (await asyncio.shield(self._finish_all(planned))).get(plan.receipt_id, receipt)
-        except StoreError as error:
+        except (StoreError, OSError) as error:
             note = f"not finished yet: {error}. It goes on at the next start, or with `memagent doctor`"
             receipt = receipt.model_copy(update={"notes": (note,)})
         return receipt.model_copy(update={"matches": tuple(planned.matches)})
@@ -96,7 +102,7 @@ class Erasing:
             return list((await self._finish_all(None, wait_seconds=0.0)).values())
         except Timeout:
             return []
-        except StoreError as error:
+        except (StoreError, OSError) as error:
             self._rooms.notices.append(f"an erasure is not finished yet and is tried again: {error}")
             return []
 
@@ -123,7 +129,7 @@ class Erasing:
             plan = ErasePlan.model_validate_json(json.dumps(job.payload))
             try:
                 done[job.key] = await self._carry_out(plan, texts)
-            except StoreError as error:
+            except (StoreError, OSError) as error:
                 # whoever opens these data next tries again
                 await self._stores.jobs.failed(job.number, str(error), retry_at=self._rooms.clock())
                 raise
@@ -139,8 +145,9 @@ class Erasing:
         receipt = _receipt(plan)
         for _ in range(ROUNDS):
             await self._blank(plan)
-            await self._remaker.remake(plan)
             await self._announce(plan)
+            plan = await self._with_latecomers(plan)
+            await self._remaker.remake(plan)
             await self._forget(plan)
             await self._remove_outputs(plan)
             await asyncio.to_thread(self._remove_backups)
@@ -209,12 +216,34 @@ class Erasing:
             )
             await self._stores.journal.append(self._scope, [note])
 
+    async def _with_latecomers(self, plan: ErasePlan) -> ErasePlan:
+        """The plan, and what was made of its entries while it was planned: memories and summaries. None come any
+        more, since the entries are blank."""
+        stores, scope = self._stores, self._scope
+        memories = [memory.id for memory in await stores.finder.from_entries(scope, plan.entries)]
+        summaries: list[Source] = []
+        sequences: dict[str, set[int]] = {}
+        for entries in await self._read(plan.entries):
+            for entry in entries:
+                sequences.setdefault(entry.session_id, set()).add(entry.sequence)
+        for session_id, covered in sequences.items():
+            marks = await stores.journal.marks(scope, session_id, MarkKind.SUMMARY)
+            summaries += [place_of(mark) for mark in marks if covers(mark, covered)]
+        return plan.model_copy(
+            update={
+                "memories": tuple(dict.fromkeys([*plan.memories, *memories])),
+                "summaries": tuple(dict.fromkeys([*plan.summaries, *summaries])),
+            }
+        )
+
     async def _forget(self, plan: ErasePlan) -> None:
         """Memories, reasons, kept texts, what manifests say of candidates, and queued work."""
         stores, scope = self._stores, self._scope
         await stores.eraser.remove_memories(scope, plan.memories, history_of=plan.reasons)
-        telling = await stores.memories.get(scope, plan.reasons)
-        await stores.memories.put(scope, [memory.model_copy(update={"reason": ""}) for memory in telling])
+        while telling := await stores.memories.get(scope, plan.reasons):
+            silent = [memory.model_copy(update={"reason": ""}) for memory in telling]
+            if await stores.memories.put(scope, silent, basis=Basis(memories=telling)):
+                break
         self._rooms.indexer.wake()
         await stores.eraser.remove_texts(scope, plan.hashes, details=await self._details(set(plan.memories)))
         for number in plan.jobs:
@@ -275,10 +304,11 @@ class Erasing:
         memories = await self._stores.memories.get(self._scope, plan.memories)
         return [*texts, *(text for memory in memories for text in memory_texts(memory))]
 
-    async def _searched(self, plan: ErasePlan, texts: Iterable[str]) -> Receipt:
+    async def _searched(self, plan: ErasePlan, texts: Sequence[str]) -> Receipt:
         """Looks through all files. What a record holds, of whoever it is, is said again there and no leftover."""
         folder = self._rooms.settings.data_dir
-        pieces = [Piece.of_text(text, "a piece of an erased text") for text in pieces_of(texts)]
+        looked_for = pieces_of(texts)
+        pieces = [Piece.of_text(text, "a piece of an erased text") for text in looked_for]
         step = max(1, len(plan.memories) // MOST_PIECES)
         ids = [Piece([[f"{i}#".lower().encode()]], "the vector of an erased memory") for i in plan.memories[::step]]
         vectors = folder / VECTORS_NAME
@@ -303,6 +333,7 @@ class Erasing:
                 "searched_bytes": found.bytes,
                 "searched_for": len(pieces) + len(ids),
                 "found": residues(left, folder),
+                "notes": (TOO_SHORT,) if any(map(too_short, texts)) else (),
             }
         )
 

@@ -176,16 +176,20 @@ class _Run:
                 if gone.intersection(memory.sources):
                     self._conflicts.append(f"memory {memory.id} came from what was erased here")
                 elif memory.id in known:
-                    self._compare(known[memory.id], memory)
+                    await self._compare(known[memory.id], story)
                 else:
-                    for one in (*story.versions, memory):
-                        await self._stores.memories.put(self._scope, [one])
+                    # one write: a killed import must not leave an earlier version as the present one
+                    await self._stores.memories.put(self._scope, [*story.versions, memory])
                     self._count("memories", added=1)
 
-    def _compare(self, here: Memory, there: Memory) -> None:
+    async def _compare(self, here: Memory, story: _Story) -> None:
+        there = story.memory
         ignored = {"recorded_at": there.recorded_at} if there.kind is MemoryKind.EPISODE else {}
         if here.model_copy(update=ignored) == there:
             self._count("memories", skipped=1)
+            kept = {one.version for one in await self._stores.finder.versions(self._scope, there.id)}
+            if lacking := [one.version for one in story.versions if one.version not in kept]:
+                self._conflicts.append(f"{len(lacking)} earlier versions of memory {there.id} are not here")
         else:
             self._conflicts.append(f"memory {there.id} is another one here")
 
