@@ -111,9 +111,9 @@ class _Values:
             try:
                 value, end = self._decode(self._buffer, self._at)
             except json.JSONDecodeError as error:
+                line = self._line_at(error.pos)
                 ends = error.pos >= len(self._buffer) - _SURE or error.msg.startswith("Unterminated string")
                 if not ends or not self._more():
-                    line = self._line_at(error.pos)
                     raise TranscriptError(f"line {line} is no JSON: {error.msg}") from error
             except (ValueError, RecursionError) as error:  # a number of 5,000 digits, lists in lists in lists
                 raise TranscriptError(f"line {self._line_at(self._at)} cannot be read: {error}") from error
