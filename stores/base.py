@@ -206,6 +206,10 @@ class Jobs(Protocol):
         ``lease_seconds``: a process that dies loses it then."""
         ...
 
+    async def renew(self, number: int, *, at: datetime, lease_seconds: float) -> None:
+        """Holds a claimed job for so long from ``at``. An unknown number is ignored."""
+        ...
+
     async def done(self, number: int) -> None:
         """Removes a job. An unknown number is ignored."""
         ...

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
+from memagent import load_settings
 from memagent.agent import background
 from memagent.agent.background import Background
+from memagent.events import Notice
 from stores.errors import StoreError
+from tests.agents import agent_on
+from tests.scripted_server import ScriptedServer, say
 
 
 class Index:
@@ -90,3 +95,15 @@ def test_what_cannot_be_indexed_is_told() -> None:
         assert said == ["what was said could not be indexed yet: the disk is full"]
 
     asyncio.run(main())
+
+
+def test_what_went_wrong_in_the_background_is_told_once(scripted: ScriptedServer, tmp_path: Path) -> None:
+    scripted.default = say("ok")
+    scripted.facts = say("I would rather talk about the sea.")
+    settings = load_settings(extract="on")
+    with agent_on(scripted, tmp_path, settings=settings) as agent:
+        agent.ask("My sister Maya lives in Lisbon")
+        agent.settle(20)
+        (warning,) = [event for event in agent.happened() if isinstance(event, Notice)]
+        assert "nothing was learned" in warning.text
+        assert agent.happened() == []

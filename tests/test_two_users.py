@@ -66,6 +66,7 @@ def calls(ids: list[str], texts: list[str], elsewhere: Path) -> dict[str, list[C
         "decide": [lambda a, r=r: a.decide(r, "yes") for r in refs],
         "preview": [lambda a, t=t: a.preview(t) for t in texts],
         "last_manifest": [lambda a: a.last_manifest()],
+        "happened": [lambda a: a.happened()],
         "cancel": [lambda a: a.cancel()],
         "settle": [lambda a: a.settle(10)],
         "ingest": [lambda a: a.ingest([{"role": "user", "content": "hello", "id": "1"}], session="imported")],

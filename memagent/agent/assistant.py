@@ -209,10 +209,8 @@ class Assistant:
             await self._learner.pause(interrupt=opened.model.profile.one_at_a_time)
             if opened.model.profile.one_at_a_time:
                 await self._stop_compacting()
-            while self._rooms.notices:
-                yield Notice(level="warning", text=self._rooms.notices.popleft())
-            while self._happened:
-                yield self._happened.popleft()
+            for happened in await self.tell_happened():
+                yield happened
             if isinstance(task, Question) and task.asked_for_discretion:
                 yield Notice(text=NOT_KEPT)
             run = ExchangeRun(self._rooms, view, opened, task, queue.put_nowait)
@@ -237,6 +235,14 @@ class Assistant:
                 self._learner.resume()
                 self._background.index_soon()
                 self._compact_later(opened, view)
+
+    async def tell_happened(self) -> list[Event]:
+        """What was done in the background and nobody heard of yet, oldest first; afterwards it is told."""
+        notices = [Notice(level="warning", text=text) for text in self._rooms.notices]
+        events = [*notices, *self._happened]
+        self._rooms.notices.clear()
+        self._happened.clear()
+        return events
 
     def _compact_later(self, opened: Opened, view: SessionView) -> None:
         """After a reply: older talk makes room if it is time, while the person reads and writes."""
@@ -350,6 +356,10 @@ class Assistant:
                         break
                     await asyncio.sleep(SETTLE_POLL_SECONDS)
         left = await indexer.unfinished(scope) + ([indexer.trouble] if indexer.trouble else [])
+        try:
+            await self._rooms.history.catch_up(scope)
+        except StoreError as error:
+            left.append(f"what was said cannot be searched word for word yet: {error}")
         return left if indexes_only else left + await self._learner.unfinished()
 
     # --- sessions ------------------------------------------------------------------------------

@@ -68,3 +68,5 @@ class Background:
             await work
         except StoreError as error:
             self._notify(f"what was said could not be indexed yet: {error}")
+        except Exception as error:  # noqa: BLE001  nobody waits for it: untold, it would be lost with its task
+            self._notify(f"work in the background failed ({type(error).__name__}: {error}); please report it")

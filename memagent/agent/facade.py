@@ -90,6 +90,11 @@ class Agent(Construction, DataFace):
         """The manifest of the session's last prompt; None before the first."""
         return self._call(self._assistant.last_manifest())
 
+    def happened(self) -> list[Event]:
+        """What was done in the background since it was last told, by this or by the events of an answer: compactions,
+        proposals for the profile, and warnings of what failed. Oldest first."""
+        return self._call(self._assistant.tell_happened())
+
     def cancel(self) -> bool:
         """Stops the answer that is being given in another thread. Says whether there was one."""
         return self._call(self._assistant.cancel())
@@ -318,6 +323,10 @@ class AsyncAgent(Construction, AsyncDataFace):
     async def last_manifest(self) -> Manifest | None:
         """See `Agent.last_manifest`."""
         return await self._call(self._assistant.last_manifest())
+
+    async def happened(self) -> list[Event]:
+        """See `Agent.happened`."""
+        return await self._call(self._assistant.tell_happened())
 
     async def cancel(self) -> bool:
         """See `Agent.cancel`."""

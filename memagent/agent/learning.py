@@ -35,6 +35,8 @@ TOGETHER = 4
 """So many exchanges are read in one request."""
 WAIT = timedelta(seconds=60)
 LEASE_SECONDS = 120.0
+RENEW_SECONDS = 40.0
+"""A slow model reads for longer than a lease: it is renewed meanwhile."""
 POLL_SECONDS = 1.0
 CLOSE_SECONDS = 5.0
 """How long closing waits for what is still to be learned: a request to a server takes about that long."""
@@ -201,7 +203,9 @@ class Learner:
             return False
         jobs, batch = await self._fitting(jobs, self._means)
         self._reading = asyncio.create_task(self._read(jobs, batch, self._means))
-        await asyncio.wait([self._reading])
+        while not (await asyncio.wait([self._reading], timeout=RENEW_SECONDS))[0]:
+            for job in self._held:
+                await self._rooms.stores.jobs.renew(job.number, at=self._rooms.clock(), lease_seconds=LEASE_SECONDS)
         if self._reading.cancelled():
             return False  # still held: read again once the model is free
         self._held = [job for job in self._held if job not in jobs]

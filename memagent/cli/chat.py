@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from memagent.cli import render, slash
-from memagent.cli.options import await_recall, open_agent
+from memagent.cli.options import await_recall, opened_agent
 from memagent.cli.stream import exit_code, interruptible, shortfall
 from memagent.cli.wall import tell
 from memagent.errors import AgentClosedError, MemagentError
@@ -25,7 +25,7 @@ def chat(settings: Settings, session: str | None, *, private: bool = False) -> i
         from memagent.cli.terminal import TerminalChat  # only a terminal needs prompt_toolkit
 
         return TerminalChat(settings, session, private=private).run()
-    with open_agent(settings, session, private=private) as agent:
+    with opened_agent(settings, session, private=private) as agent:
         if settings.recall_tokens != 0:
             await_recall(agent)
         return chat_lines(agent, sys.stdin)

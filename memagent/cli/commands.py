@@ -67,7 +67,7 @@ def ask(
         model=model, base_url=base_url, data_dir=data_dir, user=user, window_tokens=window_tokens
     )
     fetch_if_needed(settings)
-    with opt.open_agent(settings, chosen) as agent:
+    with opt.opened_agent(settings, chosen) as agent:
         if settings.recall_tokens != 0:
             opt.await_recall(agent)
         raise typer.Exit(ask_once(agent, question, as_json=as_json))

@@ -177,6 +177,8 @@ class TerminalChat:
         session_id = agent.session_id
         if session_id and agent.history():
             self._say(f"to go on: memagent chat --session {session_id}", "dim")
+        for text in render.warnings(agent.happened()):
+            self._say(text, "yellow")
         agent.close()
 
 

@@ -19,6 +19,7 @@ _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL
 _OPEN_THINKING = re.compile(r"\A.*?</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _BEGINS = re.compile(r"[\[{]")
 _PAIRS = {"{": "}", "[": "]"}
+MOST_DEPTH = 3
 START_CHARS = 120
 """How much of an answer that cannot be used is told."""
 
@@ -32,27 +33,38 @@ class UnusableAnswerError(Exception):
 
 
 def listed(reply: str, key: str) -> list[Any]:
-    """The list under ``key`` of the object that the reply holds, or the list that it is; of several the last.
+    """The list under ``key`` of the object that the reply holds, also where that is a part of another; of several
+    objects, all their lists one after the other. Without one, the list that the reply is; of several the last.
     Raises UnusableAnswerError."""
     text = _OPEN_THINKING.sub("", _THINKING.sub("", clean_output(reply)))
-    found: list[Any] | None = None
+    named: list[Any] | None = None
+    bare: list[Any] | None = None
     for value in _values(text):
-        items = _items(value, key)
-        found = items if items is not None else found
+        if isinstance(value, dict):
+            if (items := _under(cast("dict[str, Any]", value), key)) is not None:
+                named = [*(named or []), *items]
+        elif (items := _entries(value)) is not None:
+            bare = items
+    found = named if named is not None else bare
     if found is None:
         raise UnusableAnswerError(reply)
     return found
 
 
-def _items(value: Any, key: str) -> list[Any] | None:
-    if isinstance(value, dict):
-        if key not in value:
-            return None
-        value = cast(dict[str, Any], value)[key]
-        value = [] if value is None else [value] if isinstance(value, dict) else value
+def _under(value: dict[str, Any], key: str, depth: int = 0) -> list[Any] | None:
+    """What stands under the key, in the object or in those that are its parts."""
+    if key in value:
+        item = value[key]
+        return _entries([] if item is None else [item] if isinstance(item, dict) else item)
+    parts = [cast("dict[str, Any]", part) for part in value.values() if isinstance(part, dict)]
+    found = (_under(part, key, depth + 1) for part in parts if depth < MOST_DEPTH)
+    return next((items for items in found if items is not None), None)
+
+
+def _entries(value: Any) -> list[Any] | None:
     if not isinstance(value, list):
         return None
-    items = cast(list[Any], value)
+    items = cast("list[Any]", value)
     return items if all(item is None or isinstance(item, str | dict) for item in items) else None
 
 

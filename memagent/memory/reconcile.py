@@ -27,6 +27,8 @@ KEY = "decisions"
 _VERDICTS: dict[str, Verdict] = {"add": "add", "merge": "merge", "supersede": "supersede", "ignore": "ignore"}
 _RANK = {Trust.USER: 3, Trust.ASSISTANT: 2, Trust.DOCUMENT: 1, Trust.TOOL: 0}
 _NUMBER = re.compile(r"\d+")
+_SIGN = re.compile(r"(?<![\w.,:/-])[+\-−]\s?(?=\d)|(?<=\w)[+\-−#]+(?!\w)")
+"""What a sign changes: -5 and 5, O+ and O-, C and C++."""
 _NEGATION = re.compile(r"\b(?:no|not|never|without|nicht|kein\w*|nie)\b|n['’]t\b|不|没", re.IGNORECASE)
 REASON_CHARS = 300
 
@@ -222,10 +224,16 @@ def _differ(one: Memory, other: Memory) -> bool:
     """Whether two texts cannot say the same: other numbers, a denial, or the same words in another order."""
     if sorted(_NUMBER.findall(one.text)) != sorted(_NUMBER.findall(other.text)):
         return True
+    if _signs(one.text) != _signs(other.text):
+        return True
     if bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(other.text)):
         return True
     mine, theirs = _ordered(one.text), _ordered(other.text)
     return mine != theirs and sorted(mine) == sorted(theirs) and len(mine) > 1
+
+
+def _signs(text: str) -> list[str]:
+    return sorted(sign.replace("−", "-").strip() for sign in _SIGN.findall(text))
 
 
 def _ordered(text: str) -> list[str]:

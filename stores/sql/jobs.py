@@ -73,6 +73,11 @@ class SqlJobs:
             return None
         return await self._database.write(work)
 
+    async def renew(self, number: int, *, at: datetime, lease_seconds: float) -> None:
+        until = to_micros(at) + int(lease_seconds * _MICROS)
+        change = update(jobs).where(jobs.c.number == number).values(held_until=until)
+        await self._database.write(lambda connection: _run(connection, change))
+
     async def done(self, number: int) -> None:
         await self._database.write(lambda connection: _run(connection, delete(jobs).where(jobs.c.number == number)))
 

@@ -105,3 +105,15 @@ async def test_what_is_never_remembered_is_kept_in_order(stores: SqlStores) -> N
     assert await stores.never.remove(U1, "card *")
     assert not await stores.never.remove(U1, "card *")
     assert await stores.never.list(U1) == ['älter\'s "x" %']
+
+
+async def test_a_lease_can_be_renewed(stores: SqlStores) -> None:
+    await stores.jobs.put(U1, "extract", "a", at=time(0))
+    job = await stores.jobs.claim(["extract"], at=time(0), lease_seconds=10)
+    assert job is not None
+    await stores.jobs.renew(job.number, at=time(8), lease_seconds=10)
+    assert await stores.jobs.claim(["extract"], at=time(15), lease_seconds=10) is None
+    await stores.jobs.renew(99, at=time(8), lease_seconds=10)
+    again = await stores.jobs.claim(["extract"], at=time(18), lease_seconds=10)
+    assert again is not None
+    assert again.number == job.number
