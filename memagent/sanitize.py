@@ -15,6 +15,11 @@ _ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]|\x1b"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# Tags (but in the flags of England, Scotland and Wales), which nobody sees and models read; what turns the direction
+# of writing around, so that something else is shown than stands there.
+_UNSEEN = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]")
+_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]")
+_SPACES = re.compile(r"[^\S\n]+")
 _REDRAWN = re.compile(r"[^\r\n]*\r(?!\n)")
 
 
@@ -43,3 +48,18 @@ def clean_output(text: str) -> str:
     if "\r" in text:
         text = _REDRAWN.sub("", text.replace("\r\n", "\n"))
     return _CONTROL.sub("", text)
+
+
+def clean_foreign(text: str) -> str:
+    """What was written elsewhere: also without terminal escapes, control characters, and characters that hide text
+    from the reader."""
+    text = clean_text(text)
+    if "\x1b" in text:
+        text = _ESCAPE.sub("", text)
+    text = _CONTROL.sub("", text)
+    return text if text.isascii() else _UNSEEN.sub(r"\1", text)
+
+
+def as_read(text: str) -> str:
+    """As a reader sees it, for matching only: without characters that show nothing, any space being one space."""
+    return _SPACES.sub(" ", text if text.isascii() else _INVISIBLE.sub("", text))

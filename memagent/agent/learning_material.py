@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from memagent.agent.rooms import Rooms
 from memagent.context.directives.sentences import sentences
-from memagent.memory.episodes import episode_id
+from memagent.memory.episodes import episode_id, taken_back_by
 from memagent.memory.extract import Draft, Said
 from memagent.memory.never import NeverPatterns
 from memagent.memory.passages import ECHO_TOOLS
 from stores.base import Basis
-from stores.records import Memory, MemoryState, Message, MessageRole, Source
+from stores.records import MarkKind, Memory, MemoryState, Message, MessageRole, Source
 
 EARLIER = 4
 """So many messages before the first exchange are shown, only to be understood."""
@@ -102,10 +102,21 @@ class Reader:
         }
 
     async def _forgotten(self, messages: Sequence[Message]) -> tuple[set[tuple[str, str]], list[Memory]]:
-        """(session, entry) of those whose episode the person made forgotten; and all their episodes."""
+        """(session, entry) of those whose episode the person made forgotten, or that he took back before there was
+        one; and all their episodes."""
         by_episode = {episode_id(message): (message.session_id, message.id) for message in messages}
         episodes = await self._rooms.stores.memories.get(self._rooms.scope, list(by_episode))
-        return {by_episode[m.id] for m in episodes if m.state is MemoryState.FORGOTTEN}, episodes
+        forgotten = {by_episode[m.id] for m in episodes if m.state is MemoryState.FORGOTTEN}
+        return forgotten | (await self._taken_back(messages) - {by_episode[m.id] for m in episodes}), episodes
+
+    async def _taken_back(self, messages: Sequence[Message]) -> set[tuple[str, str]]:
+        rooms = self._rooms
+        marks = [
+            mark
+            for session_id in {message.session_id for message in messages}
+            for mark in await rooms.stores.journal.marks(rooms.scope, session_id, MarkKind.NOT_REMEMBERED)
+        ]
+        return {key for mark in marks for key in taken_back_by(mark)}
 
 
 def _said(message: Message) -> Said:

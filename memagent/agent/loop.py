@@ -15,6 +15,7 @@ from typing import Any
 from memagent.agent.asking import Asking, exchange_of
 from memagent.agent.calling import Calling, result_of
 from memagent.agent.consents import WENT_ON, OpenCall, decided_mark, decision_in, unqueue, waiting, waits_text
+from memagent.agent.discreet import said_before
 from memagent.agent.exchange_journal import ExchangeJournal
 from memagent.agent.opened import Opened
 from memagent.agent.rooms import Rooms
@@ -23,7 +24,6 @@ from memagent.agent.spending import over_budget
 from memagent.agent.stopwatch import Stopwatch
 from memagent.context.assemble import Prompt
 from memagent.context.render import ContextBlock
-from memagent.context.window import ClosedExchange
 from memagent.errors import ModelReplyError
 from memagent.events import Event, FinishReason, Notice, Recalled, State, StateChanged, Usage
 from memagent.llm.client import Completion
@@ -259,15 +259,12 @@ class ExchangeRun:
             self._composer.prompt(self._view, exchange_of([asked], ContextBlock()))
         if self._question.remember:
             await self._learner.queue(self._view.session_id, [self._exchange_id])
-        before: Sequence[ClosedExchange] = self._view.window.exchanges[-1:] if self._question.takes_back else ()
-        # one write: a crash must not keep the message and lose what it asks for
-        taken_back = [
-            self._journal.mark(MarkKind.NOT_REMEMBERED, entry_ids=sorted(closed.entry_ids)) for closed in before
-        ]
-        await self._journal.write(asked, *taken_back)
-        for closed in before:
-            await self._learner.withdraw(self._view.session_id, closed.exchange.id)
-        if before:  # the memories go
+        before = await said_before(self._rooms, self._view) if self._question.takes_back else []
+        named = sorted(message.id for message in before)
+        marks = [self._journal.mark(MarkKind.NOT_REMEMBERED, entry_ids=named)] if named else []
+        await self._journal.write(asked, *marks)  # together: a kill leaves both or neither
+        if named:
+            await self._learner.withdraw(self._view.session_id, before[0].exchange_id)
             await self._rooms.indexer.catch_up(self._rooms.scope)
 
     async def _let_go(self) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from memagent.errors import MemagentError
-from memagent.sanitize import clean_text
+from memagent.sanitize import clean_foreign, clean_text
 from stores.records import ImagePart, Message, MessageRole, ToolCall
 
 _YEARS = range(2, 9_999)
@@ -36,11 +36,27 @@ def transcript_entries(
     new_id: Callable[[], str],
     open_exchange_id: str | None,
 ) -> list[Message]:
+    """All at once; see `entries_of`."""
+    return list(
+        entries_of(
+            messages, session_id=session_id, zone=zone, now=now, new_id=new_id, open_exchange_id=open_exchange_id
+        )
+    )
+
+
+def entries_of(
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    session_id: str,
+    zone: str,
+    now: datetime,
+    new_id: Callable[[], str],
+    open_exchange_id: str | None,
+) -> Iterator[Message]:
     """Entries in the order given. A user message opens an exchange, and so does an assistant message
     after a final answer; ``open_exchange_id`` is an exchange that still waits for its answer. A
     system message becomes a host's note. ``at`` may be a datetime or ISO text; without a zone it is
     the person's time. Raises MemagentError naming the message that cannot be read."""
-    entries: list[Message] = []
     exchange_id, answered = open_exchange_id, False
     for number, raw in enumerate(messages, start=1):
         try:
@@ -51,13 +67,12 @@ def transcript_entries(
             ) from error
         opens = message.role is MessageRole.USER or exchange_id is None or answered
         if message.role is MessageRole.NOTE:
-            entries.append(message.model_copy(update={"exchange_id": message.id}))
+            yield message.model_copy(update={"exchange_id": message.id})
             continue
         if opens and not (message.role is MessageRole.TOOL and exchange_id is not None):
             exchange_id = message.id
         answered = message.role is MessageRole.ASSISTANT and not message.calls
-        entries.append(message.model_copy(update={"exchange_id": exchange_id}))
-    return entries
+        yield message.model_copy(update={"exchange_id": exchange_id})
 
 
 def _message(raw: Mapping[str, Any], session_id: str, zone: str, now: datetime, new_id: Callable[[], str]) -> Message:
@@ -73,7 +88,7 @@ def _message(raw: Mapping[str, Any], session_id: str, zone: str, now: datetime, 
         at=_time(raw.get("at"), zone, now),
         zone=zone,
         role=role,
-        content=clean_text(content),
+        content=clean_foreign(content),
         images=images,
         name=clean_text(str(raw["name"])) if raw.get("name") else None,
         calls=tuple(_call(call, new_id) for call in raw.get("tool_calls") or ()),

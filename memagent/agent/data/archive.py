@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -147,13 +148,24 @@ class ArchiveReader:
 
 
 def is_export(path: Path) -> bool:
-    """Whether there is an export of memagent, by what it holds."""
-    if path.is_dir():
-        return (path / SUMMARY).is_file()
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as opened:
-        return SUMMARY in opened.namelist()
+    """Whether there is an export of memagent, by what it holds. Raises ArchiveError for a damaged zip file."""
+    with _mapped(path):
+        if path.is_dir():
+            return (path / SUMMARY).is_file()
+        if not (path.is_file() and is_zip(path)):
+            return False
+        with zipfile.ZipFile(path) as opened:
+            return SUMMARY in opened.namelist()
+
+
+def is_zip(path: Path) -> bool:
+    """Whether a file is a zip file. Raises ArchiveError for a part of one."""
+    if zipfile.is_zipfile(path):
+        return True
+    with path.open("rb") as opened:
+        if opened.read(4) == b"PK\3\4":
+            raise ArchiveError(f"{path} is a zip file that is damaged or not whole; copy or export it again")
+    return False
 
 
 def _write(opened: IO[bytes], line: str) -> None:
@@ -167,5 +179,5 @@ def _mapped(path: Path) -> Generator[None]:
         yield
     except OSError as error:
         raise ArchiveError(f"{path}: {error.strerror or error}") from error
-    except (zipfile.BadZipFile, UnicodeDecodeError, json.JSONDecodeError, EOFError) as error:
-        raise ArchiveError(f"{path} is damaged: {error}") from error
+    except (zipfile.BadZipFile, zlib.error, UnicodeDecodeError, json.JSONDecodeError, EOFError) as error:
+        raise ArchiveError(f"{path} is damaged ({error}); copy or export it again") from error

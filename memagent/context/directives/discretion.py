@@ -10,6 +10,7 @@ import re
 from typing import Literal
 
 from memagent.context.directives.sentences import sentences
+from memagent.sanitize import as_read
 
 Discretion = Literal["none", "this", "previous"]
 """What is not to be remembered: nothing; the message itself; it and the exchange before."""
@@ -53,7 +54,7 @@ _ITSELF = re.compile("|".join(f"(?:{form})" for form in _FORMS_THIS), re.IGNOREC
 def discretion(message: str) -> Discretion:
     """What the person asks not to be remembered."""
     found: Discretion = "none"
-    for sentence in sentences(message):
+    for sentence in sentences(as_read(message)):
         if sentence.after_paste:
             continue
         if _PREVIOUS.search(sentence.plain):
