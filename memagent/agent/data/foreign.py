@@ -126,13 +126,17 @@ def _chatgpt_branch(item: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str,
 
 def _newest(nodes: Mapping[str, Any]) -> str | None:
     """The leaf written last, where the export does not say which was shown."""
-    leaves = [(name, node) for name, node in nodes.items() if node and not node.get("children")]
-    return max(leaves, key=lambda leaf: _seconds((leaf[1].get("message") or {}).get("create_time")), default=(None,))[0]
+    leaves: dict[str, Mapping[str, Any]] = {
+        name: node.get("message") or {} for name, node in nodes.items() if node and not node.get("children")
+    }
+    return max(leaves, key=lambda name: _seconds(leaves[name].get("create_time")), default=None)
 
 
 def _chatgpt_message(node: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    author, content = raw.get("author") or {}, raw.get("content") or {}
-    role, details = str(author.get("role") or ""), raw.get("metadata") or {}
+    author: Mapping[str, Any] = raw.get("author") or {}
+    content: Mapping[str, Any] = raw.get("content") or {}
+    details: Mapping[str, Any] = raw.get("metadata") or {}
+    role = str(author.get("role") or "")
     hidden = details.get("is_visually_hidden_from_conversation") or details.get("is_user_system_message")
     if role in _SYSTEM or hidden or content.get("content_type") in _NOT_SAID:
         return _LEFT_OUT
@@ -176,7 +180,8 @@ def _claude_messages(raw: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     """A message; files that were attached to it, and what tools returned for it, come before as a tool's: they are
     not its words."""
     base: dict[str, Any] = {"at": at} if (at := _time(raw.get("created_at"))) else {}
-    for number, file in enumerate(filter(None, raw.get("attachments") or ()), start=1):
+    files: list[Mapping[str, Any]] = [file for file in raw.get("attachments") or () if file]
+    for number, file in enumerate(files, start=1):
         content = str(file.get("extracted_content") or "")
         name = str(file.get("file_name") or "attachment")
         yield {**base, "role": "tool", "name": name, "content": content, "id": f"{raw['uuid']}-{number}"}
