@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from memagent import Agent, Decision, load_settings, tool
-from memagent.errors import MemagentError, NotFoundError
+from memagent.errors import MemagentError, NotFoundError, PromptTooLargeError
 from memagent.events import ApprovalAsked, ApprovalDecided, Finished, ToolStarted
 from memagent.tools.approval import Rule
 from memagent.tools.definition import Tool
@@ -314,6 +314,38 @@ def test_of_two_who_approve_only_one_runs_it(scripted: ScriptedServer, tmp_path:
             thread.start()
         for thread in threads:
             thread.join()
+    assert files.deleted == ["a"]
+
+
+def test_one_who_approves_twice_gets_one_answer(scripted: ScriptedServer, tmp_path: Path, files: Files) -> None:
+    scripted.add(BATCH, "done")
+    with agent_on(scripted, tmp_path, tools=files.tools, approve="later") as agent:
+        agent.ask("go")
+        refused: list[str] = []
+
+        def approve() -> None:
+            try:
+                agent.decide("d1", "yes")
+            except NotFoundError as error:
+                refused.append(str(error))
+
+        threads = [threading.Thread(target=approve) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(refused) == 2
+        assert [m.content for m in agent.history()][-1] == "done"
+    assert files.deleted == ["a"]
+
+
+def test_a_message_that_is_refused_lets_go_of_nothing(scripted: ScriptedServer, tmp_path: Path, files: Files) -> None:
+    scripted.add(BATCH, "done")
+    with agent_on(scripted, tmp_path, tools=files.tools, approve="later") as agent:
+        agent.ask("go")
+        with pytest.raises(PromptTooLargeError):
+            agent.ask("far too long " * 20_000)
+        assert agent.decide("d1", "yes").text == "done"
     assert files.deleted == ["a"]
 
 

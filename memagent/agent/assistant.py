@@ -343,9 +343,14 @@ class Assistant:
     async def _settle(self, timeout_seconds: float | None, *, indexes_only: bool = False) -> list[str]:
         self._begin_indexing()
         indexer, scope = self._rooms.indexer, self._rooms.scope
+        unsearched: list[str] = []
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
                 await self._background.finished()
+                try:
+                    await self._rooms.history.catch_up(scope)
+                except StoreError as error:
+                    unsearched = [f"what was said cannot be searched word for word yet: {error}"]
                 if self._compacting is not None:
                     await asyncio.wait([self._compacting])  # running out of time must not stop it
                 if not indexes_only:
@@ -356,10 +361,7 @@ class Assistant:
                         break
                     await asyncio.sleep(SETTLE_POLL_SECONDS)
         left = await indexer.unfinished(scope) + ([indexer.trouble] if indexer.trouble else [])
-        try:
-            await self._rooms.history.catch_up(scope)
-        except StoreError as error:
-            left.append(f"what was said cannot be searched word for word yet: {error}")
+        left += unsearched
         return left if indexes_only else left + await self._learner.unfinished()
 
     # --- sessions ------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ WENT_ON = Decision("no", "the user went on without deciding", by="nobody")
 @dataclass(frozen=True, slots=True)
 class PendingCall:
     """A call that waits for a person. ``id`` is unique, ``call_id`` is the model's. ``arguments``, JSON text, is
-    what would run. ``decided``: the person has decided, but other calls of the exchange still wait."""
+    what would run."""
 
     id: str
     call_id: str
@@ -35,7 +35,6 @@ class PendingCall:
     session_id: str
     exchange_id: str
     asked_at: datetime
-    decided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,7 @@ class OpenCall:
 
     message: Message
     call: ToolCall
+    asked_at: datetime
     decision: Decision | None
 
     @property
@@ -68,7 +68,7 @@ def decided_id(message_id: str, call_id: str) -> str:
 
 def waiting(entries: Sequence[Message | Mark]) -> list[OpenCall]:
     """The calls of an exchange that waited for consent and have no result, in call order."""
-    asked = {_key(e) for e in entries if isinstance(e, Mark) and e.what is MarkKind.ASKED and e.data}
+    asked = {_key(e): e.at for e in entries if isinstance(e, Mark) and e.what is MarkKind.ASKED and e.data}
     if not asked:
         return []
     decided = {e.id: e for e in entries if isinstance(e, Mark) and e.what is MarkKind.DECIDED}
@@ -78,9 +78,10 @@ def waiting(entries: Sequence[Message | Mark]) -> list[OpenCall]:
             continue
         answered = {e.call_id for e in entries[index:] if isinstance(e, Message) and e.role is MessageRole.TOOL}
         for call in message.calls:
-            if key_of(message.id, call.id) in asked and call.id not in answered:
+            asked_at = asked.get(key_of(message.id, call.id))
+            if asked_at is not None and call.id not in answered:
                 mark = decided.get(decided_id(message.id, call.id))
-                found.append(OpenCall(message, call, decision_in(mark) if mark else None))
+                found.append(OpenCall(message, call, asked_at, decision_in(mark) if mark else None))
     return found
 
 
@@ -139,7 +140,6 @@ async def queue_pending(rooms: Rooms, journal: ExchangeJournal, message_id: str,
         "exchange": journal.exchange_id,
         "message": message_id,
         "call": wanted.id,
-        "name": wanted.name,
     }
     key = f"{journal.session_id}\n{key_of(message_id, wanted.id)}"
     await rooms.stores.jobs.put(rooms.scope, APPROVAL, key, payload, at=rooms.clock())

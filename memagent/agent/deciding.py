@@ -16,7 +16,7 @@ from memagent.agent.consents import (
     pending_jobs,
     waiting,
 )
-from memagent.agent.exchange_journal import ExchangeJournal
+from memagent.agent.exchange_journal import ExchangeJournal, exchange_entries
 from memagent.agent.loop import Resumption
 from memagent.agent.rooms import Rooms
 from memagent.errors import MemagentError, NotFoundError
@@ -25,8 +25,6 @@ from memagent.tools.arguments import ArgumentsError, named, read_arguments
 from memagent.tools.definition import Tool
 from memagent.tools.selection import unwrapped
 from stores.records import Job, Mark, Message
-
-_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,8 @@ class Deciding:
         found: dict[str, PendingCall] = {}
         for job in await pending_jobs(self._rooms):
             entries = await self._entries(job)
-            found |= {each.key: self._shown(each, entries) for each in waiting(entries)}
-        return [call for call in found.values() if not call.decided]
+            found |= {each.key: self._shown(each) for each in waiting(entries) if each.decision is None}
+        return list(found.values())
 
     async def decide(self, wanted: str, decision: Decision) -> Decided:
         """Journals what the person decided about a waiting call, by its id or the model's. Raises NotFoundError,
@@ -64,9 +62,9 @@ class Deciding:
         (kept,) = await journal.write(decided_mark(journal, each.message.id, each.call, decision))
         if not isinstance(kept, Mark) or decision_in(kept).agreed != decision.agreed:
             raise MemagentError(f"the call {wanted!r} was decided before, otherwise")
-        left = waiting(journal.entries)
-        resumption = Resumption(exchange_id, left) if all(one.decision for one in left) else None
-        return Decided(session_id, self._shown(each, entries), decision, resumption)
+        all_decided = all(one.decision for one in waiting(journal.entries))
+        resumption = Resumption(exchange_id, remember=each.message.remember) if all_decided else None
+        return Decided(session_id, self._shown(each), decision, resumption)
 
     def _check(self, each: OpenCall, decision: Decision) -> None:
         """Arguments that a person writes must fit, before anything is decided."""
@@ -96,14 +94,13 @@ class Deciding:
             raise MemagentError(f"several calls are called {wanted!r}; use one of the ids {', '.join(found)}")
         raise NotFoundError(f"no call {wanted!r} waits for approval")
 
-    def _shown(self, each: OpenCall, entries: list[Message | Mark]) -> PendingCall:
-        asked = unwrapped(each.call, self._tools)
-        meant = named(asked.name, self._tools)
-        arguments = asked.arguments
+    def _shown(self, each: OpenCall) -> PendingCall:
+        call = unwrapped(each.call, self._tools)
+        meant = named(call.name, self._tools)
+        arguments = call.arguments
         if meant is not None:
             with contextlib.suppress(ArgumentsError):  # the tool has changed since; it will not run
                 arguments = read_arguments(meant.tool, arguments).text
-        asked = next((e.at for e in entries if isinstance(e, Mark) and e.data.get("call_id") == each.call.id), None)
         return PendingCall(
             id=each.key,
             call_id=each.call.id,
@@ -111,19 +108,8 @@ class Deciding:
             arguments=arguments,
             session_id=each.message.session_id,
             exchange_id=each.message.exchange_id,
-            asked_at=asked or each.message.at,
-            decided=each.decision is not None,
+            asked_at=each.asked_at,
         )
 
     async def _entries(self, job: Job) -> list[Message | Mark]:
-        """The exchange of a waiting call, in order."""
-        journal, scope = self._rooms.stores.journal, self._rooms.scope
-        session_id, exchange_id = str(job.payload["session"]), str(job.payload["exchange"])
-        first = [e for e in await journal.get(scope, [exchange_id]) if e.session_id == session_id]
-        if not first:
-            return []
-        after, mine = first[0].sequence - 1, list[Message | Mark]()
-        while page := await journal.read(scope, session_id, after_sequence=after, limit=_PAGE):
-            mine += [entry for entry in page if entry.exchange_id == exchange_id]
-            after = page[-1].sequence
-        return mine
+        return await exchange_entries(self._rooms, str(job.payload["session"]), str(job.payload["exchange"]))

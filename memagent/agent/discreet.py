@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from memagent.agent.exchange_journal import exchange_entries
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
 from memagent.context.directives.discretion import discretion
@@ -19,12 +20,8 @@ async def said_before(rooms: Rooms, view: SessionView) -> list[Message]:
     newest = view.newest_entries
     if not newest:
         return []
-    exchange_id, first = newest[0].exchange_id, newest[0].sequence
-    for head in await rooms.stores.journal.get(rooms.scope, [exchange_id]):
-        if head.session_id == view.session_id:
-            first = min(first, head.sequence)
-    entries = await rooms.stores.journal.read(rooms.scope, view.session_id, after_sequence=first - 1)
-    return [entry for entry in entries if isinstance(entry, Message) and entry.exchange_id == exchange_id]
+    entries = await exchange_entries(rooms, view.session_id, newest[0].exchange_id)
+    return [entry for entry in entries if isinstance(entry, Message)]
 
 
 def discreet(entries: Sequence[Message], *, private: bool, kept: Sequence[Message] = ()) -> list[Message | Mark]:

@@ -9,6 +9,21 @@ from typing import Any
 from memagent.agent.rooms import Rooms
 from stores.records import Mark, MarkKind, Message, MessageRole
 
+PAGE = 200
+
+
+async def exchange_entries(rooms: Rooms, session_id: str, exchange_id: str) -> list[Message | Mark]:
+    """All entries of an exchange, oldest first; [] if there is none. Walks the session from its beginning on."""
+    journal, scope = rooms.stores.journal, rooms.scope
+    heads = [entry for entry in await journal.get(scope, [exchange_id]) if entry.session_id == session_id]
+    if not heads:
+        return []
+    after, mine = heads[0].sequence - 1, list[Message | Mark]()
+    while page := await journal.read(scope, session_id, after_sequence=after, limit=PAGE):
+        mine += [entry for entry in page if entry.exchange_id == exchange_id]
+        after = page[-1].sequence
+    return mine
+
 
 class ExchangeJournal:
     """The entries of one exchange, oldest first in ``entries``; it begins with those that are there already.

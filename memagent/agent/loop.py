@@ -14,7 +14,7 @@ from typing import Any
 
 from memagent.agent.asking import Asking, exchange_of
 from memagent.agent.calling import Calling, result_of
-from memagent.agent.consents import WENT_ON, OpenCall, decided_mark, decision_in, unqueue, waiting, waits_text
+from memagent.agent.consents import WENT_ON, decided_mark, decision_in, unqueue, waiting, waits_text
 from memagent.agent.discreet import said_before
 from memagent.agent.exchange_journal import ExchangeJournal
 from memagent.agent.opened import Opened
@@ -24,7 +24,7 @@ from memagent.agent.spending import over_budget
 from memagent.agent.stopwatch import Stopwatch
 from memagent.context.assemble import Prompt
 from memagent.context.render import ContextBlock
-from memagent.errors import ModelReplyError
+from memagent.errors import ModelReplyError, NotFoundError
 from memagent.events import Event, FinishReason, Notice, Recalled, State, StateChanged, Usage
 from memagent.llm.client import Completion
 from memagent.tools.approval import Decision
@@ -56,15 +56,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """An exchange whose calls waited for the person, who has decided about all of them."""
+    """An exchange whose calls waited for the person, who has decided about all of them. ``remember`` as he wanted
+    when he asked."""
 
     exchange_id: str
-    calls: Sequence[OpenCall]
-
-    @property
-    def remember(self) -> bool:
-        """As the person wanted when he asked."""
-        return all(each.message.remember for each in self.calls)
+    remember: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +162,8 @@ class ExchangeRun:
             except TimeoutError:
                 if not self._stopwatch.expired:
                     raise
-                ending = _Ending(
-                    self._asking.spoken or self._without_answer("time_limit"), "time_limit", bool(self._asking.spoken)
-                )
+                spoken = self._asking.spoken
+                ending = _Ending(spoken or self._without_answer("time_limit"), "time_limit", partial=bool(spoken))
             return await self._end(ending)
         finally:
             await self._tidy()
@@ -248,7 +243,6 @@ class ExchangeRun:
         """The message goes to the journal, before anything is sent or recalled."""
         await self._rooms.indexer.catch_up(self._rooms.scope)
         await self._view.refresh()
-        await self._let_go()
         self._before = self._view.last_at or await self._composer.last_talk()
         self._view.open_exchange_id = self._exchange_id
         asked = self._journal.message(
@@ -257,6 +251,7 @@ class ExchangeRun:
         # composed against an unsent prompt first: what can never fit is refused before anything is stored
         async with self._view.steady:
             self._composer.prompt(self._view, exchange_of([asked], ContextBlock()))
+        await self._let_go()
         if self._question.remember:
             await self._learner.queue(self._view.session_id, [self._exchange_id])
         before = await said_before(self._rooms, self._view) if self._question.takes_back else []
@@ -293,12 +288,15 @@ class ExchangeRun:
         self._turns = sum(isinstance(entry, Message) and bool(entry.calls) for entry in entries)
 
     async def _carry_out(self, resumed: Resumption) -> _Ending | None:
-        """The calls that waited run, or do not, as the person decided."""
-        decisions = {each.call.id: each.decision for each in resumed.calls if each.decision}
-        for message in dict.fromkeys(each.message.id for each in resumed.calls):
-            calls = [each.call for each in resumed.calls if each.message.id == message]
-            ending = await self._run_calls(message, calls, decisions)
-            if ending is not None:
+        """The calls that waited run, or do not, as the person decided. Raises NotFoundError if somebody has carried
+        them out by now."""
+        left = [each for each in waiting(self._journal.entries) if each.decision]
+        if not left:
+            raise NotFoundError("these calls wait no more: they were carried out meanwhile")
+        decisions = {each.call.id: each.decision for each in left if each.decision}
+        for message_id in dict.fromkeys(each.message.id for each in left):
+            calls = [each.call for each in left if each.message.id == message_id]
+            if ending := await self._run_calls(message_id, calls, decisions):
                 return ending
         await unqueue(self._rooms, resumed.exchange_id)
         return None

@@ -229,7 +229,7 @@ class MemoryControl:
         memory_id: str,
         change: Callable[[Memory], Memory],
         beside: Callable[[Memory, Sequence[Memory]], Sequence[Memory]] | None = None,
-        basis: Basis = Basis(),  # noqa: B008  an immutable value
+        basis: Basis | None = None,
     ) -> Memory:
         """Changes a memory as it stands, and with ``beside`` what came of the same messages; anew if somebody else
         changed one of them meanwhile. Raises what ``change`` does, and MemagentError if ``basis`` holds no more."""
@@ -243,7 +243,9 @@ class MemoryControl:
             related = await stores.finder.from_entries(scope, memory.sources) if beside and memory.sources else []
             also = list(beside(memory, related)) if beside else []
             seen = {one.id: one for one in (*related, memory)}
-            if await stores.memories.put(scope, [changed, *also], basis=replace(basis, memories=list(seen.values()))):
+            if await stores.memories.put(
+                scope, [changed, *also], basis=replace(basis or Basis(), memories=list(seen.values()))
+            ):
                 self._index_soon()
                 await self._refresh()
                 return changed

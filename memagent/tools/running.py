@@ -30,7 +30,8 @@ RETRY_MOST_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call, as text for the model. ``pending``: nothing yet, it waits for a person."""
+    """What came of a call, as text for the model. ``pending``: nothing yet, it waits for a person, or was started
+    before (by another process, or before a crash), and its result is not ours to tell."""
 
     call: ToolCall
     content: str
@@ -152,8 +153,7 @@ class Runner:
         if tool.cache_seconds and (kept := self._cache.get(tool.name, arguments.text)) is not None:
             return Outcome(call, kept)
         if not await watch.starting(call, wanted):
-            message = f"{tool.name} was started before; it is not run twice"
-            return Outcome(call, error_text("already_started", message, "check what it did"), True)
+            return Outcome(call, "", pending=True)
         loop = asyncio.get_running_loop()
         # set in this task's own context, which the tool's thread gets a copy of
         REPORT.set(lambda text: loop.call_soon_threadsafe(watch.progress, call, clean_output(str(text))) and None)
@@ -204,7 +204,7 @@ def _bad(call: ToolCall, message: str, hint: str) -> Outcome:
 
 def _noted(outcome: Outcome, notes: Sequence[str]) -> Outcome:
     """What was repaired or changed stands before the result."""
-    if not notes:
+    if not notes or outcome.pending:
         return outcome
     text = "".join(f"Note: {note}\n" for note in notes) + outcome.content
     return Outcome(outcome.call, text, outcome.failed)

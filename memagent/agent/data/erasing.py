@@ -307,8 +307,7 @@ class Erasing:
     async def _searched(self, plan: ErasePlan, texts: Sequence[str]) -> Receipt:
         """Looks through all files. What a record holds, of whoever it is, is said again there and no leftover."""
         folder = self._rooms.settings.data_dir
-        looked_for = pieces_of(texts)
-        pieces = [Piece.of_text(text, "a piece of an erased text") for text in looked_for]
+        pieces = [Piece.of_text(text, "a piece of an erased text") for text in pieces_of(texts)]
         step = max(1, len(plan.memories) // MOST_PIECES)
         ids = [Piece([[f"{i}#".lower().encode()]], "the vector of an erased memory") for i in plan.memories[::step]]
         vectors = folder / VECTORS_NAME
