@@ -9,7 +9,7 @@ from memagent.agent.discreet import batches, discreet, said_before
 from memagent.agent.opened import Opened
 from memagent.agent.rooms import Rooms
 from memagent.agent.session_view import SessionView
-from memagent.agent.transcripts import transcript_entries
+from memagent.agent.transcripts import entries_of
 from memagent.errors import MemagentError
 from memagent.sanitize import clean_text
 from stores.records import Message, MessageRole
@@ -40,7 +40,7 @@ async def ingested(
     """Journals a transcript at the end of the view's session and says how many messages it holds. Raises
     MemagentError naming the message that cannot be read; then nothing is stored."""
     await view.refresh()
-    entries = transcript_entries(
+    found = entries_of(
         messages,
         session_id=view.session_id,
         zone=rooms.zone,
@@ -48,6 +48,7 @@ async def ingested(
         new_id=rooms.new_id,
         open_exchange_id=view.unanswered_exchange_id,
     )
+    entries = list(found)  # all of them are read before any is kept
     kept = await _journalled(rooms, view, entries)
     known = {message.id for message in kept}
     fresh = await opened.overflowing.keep_imported([entry for entry in entries if entry.id not in known])

@@ -27,23 +27,6 @@ _ROLES = {
 }
 
 
-def transcript_entries(
-    messages: Sequence[Mapping[str, Any]],
-    *,
-    session_id: str,
-    zone: str,
-    now: datetime,
-    new_id: Callable[[], str],
-    open_exchange_id: str | None,
-) -> list[Message]:
-    """All at once; see `entries_of`."""
-    return list(
-        entries_of(
-            messages, session_id=session_id, zone=zone, now=now, new_id=new_id, open_exchange_id=open_exchange_id
-        )
-    )
-
-
 def entries_of(
     messages: Iterable[Mapping[str, Any]],
     *,
