@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from memagent.cli import render, slash
-from memagent.cli.options import await_recall, opened_agent
+from memagent.cli.options import await_recall
 from memagent.cli.stream import exit_code, interruptible, shortfall
+from memagent.cli.telling import opened_agent
 from memagent.cli.wall import tell
 from memagent.errors import AgentClosedError, MemagentError
 from stores.errors import StoreError

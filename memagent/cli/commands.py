@@ -56,6 +56,7 @@ def ask(
     """Ask once, in a session of its own unless one is named."""
     from memagent.cli.ask import ask_once
     from memagent.cli.fetch import fetch_if_needed
+    from memagent.cli.telling import opened_agent
 
     if text is None and sys.stdin.isatty():
         raise typer.BadParameter("give a TEXT, or pipe one in")
@@ -67,7 +68,7 @@ def ask(
         model=model, base_url=base_url, data_dir=data_dir, user=user, window_tokens=window_tokens
     )
     fetch_if_needed(settings)
-    with opt.opened_agent(settings, chosen) as agent:
+    with opened_agent(settings, chosen) as agent:
         if settings.recall_tokens != 0:
             opt.await_recall(agent)
         raise typer.Exit(ask_once(agent, question, as_json=as_json))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import memagent
-from memagent.cli import render
-from memagent.cli.wall import tell
-from memagent.errors import AgentClosedError, MemagentError
+from memagent.errors import MemagentError
 from stores.errors import StoreError
 
 if TYPE_CHECKING:
@@ -80,23 +76,6 @@ def open_agent(
         agent.close()
         raise
     return agent
-
-
-@contextmanager
-def opened_agent(settings: Settings, session: str | None = None, *, private: bool = False) -> Generator[Agent]:
-    """An open agent for one command; what went wrong in the background is told before it closes."""
-    with open_agent(settings, session, private=private) as agent:
-        try:
-            yield agent
-        finally:
-            tell_warnings(agent)
-
-
-def tell_warnings(agent: Agent) -> None:
-    """Says on the standard error what went wrong in the background and was not told yet."""
-    with contextlib.suppress(AgentClosedError):
-        for text in render.warnings(agent.happened()):
-            tell(text)
 
 
 def look_up(data_dir: Path | None, user: str | None) -> Agent:
